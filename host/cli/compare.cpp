@@ -6,6 +6,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "cli/experiment_options.hpp"
 #include "cli/formats.hpp"
 #include "cli/interleaving.hpp"
 #include "cli/options.hpp"
@@ -30,10 +31,7 @@ void add_options(CLI::App& command, CompareRequest& request) {
                     "between, where: last. With --interleave a tag, which its trials get")
         ->required();
     command.add_option("B", request.b, "The side that is compared with A")->required();
-    command
-        .add_option("--where", request.where,
-                    "On both sides, only cells that match: \"scheme = 'mg-gcn' AND gpus > 2\"")
-        ->type_name("EXPR");
+    add_where_option(command, request.where);
     command
         .add_option("--margin", request.rules.margin,
                     "Sides that differ by less than this fraction are SAME (default: 0.03)")

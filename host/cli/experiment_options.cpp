@@ -52,12 +52,16 @@ void add_allow_programs(CLI::App& command, ExperimentChoice& choice) {
                      "(GNNBENCH_ALLOW_PROGRAMS=1: all programs)");
 }
 
-void add_plan_options(CLI::App& command, PlanRules& rules) {
+void add_where_option(CLI::App& command, std::string& where) {
     command
-        .add_option("--where,--only", rules.where,
-                    "Only cells that match this SQL expression over their fields: \"scheme = 'mg-gcn' "
-                    "AND gpus > 2\"")
+        .add_option(
+            "--where,--only", where,
+            "Only cells that match this SQL expression over their fields: \"scheme = 'mg-gcn' AND gpus > 2\"")
         ->type_name("EXPR");
+}
+
+void add_plan_options(CLI::App& command, PlanRules& rules) {
+    add_where_option(command, rules.where);
     command.add_flag("--stale", rules.stale, "Also cells that another build of gnnbench measured");
     command.add_flag("--force", rules.force, "Also cells that cannot fit in memory");
     command.add_flag_callback(

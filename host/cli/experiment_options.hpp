@@ -13,6 +13,8 @@ void add_experiment_options(CLI::App& command, ExperimentChoice& choice);
 void add_allow_programs(CLI::App& command, ExperimentChoice& choice);
 
 /// Adds the options of `plan` and `run` that select cells and trials.
+/// --where: an expression over cells' fields (see CellFilter).
+void add_where_option(CLI::App& command, std::string& where);
 void add_plan_options(CLI::App& command, PlanRules& rules);
 
 /// An experiment given by name or by file; if neither is given, the one measured last.

@@ -20,7 +20,7 @@ namespace {
 constexpr Ending figure_endings[] = {{".svg", "svg"}, {".png", "png"}, {".pdf", "pdf"}};
 
 struct FigureChoice {
-    std::string what, profile, format;
+    std::string what, profile, format, where;
     std::filesystem::path output;
 };
 
@@ -32,8 +32,8 @@ FigureFormat figure_format(const FigureChoice& choice) {
 /// Of a definition, or else of an experiment that was measured.
 std::string drawing_of(const FigureChoice& choice, FigureFormat format, const GlobalOptions& options) {
     if (const auto file = find_definition(choice.what))
-        return drawn_figure(load_table(*file, choice.profile, options.database)->resolved, options.database,
-                            format);
+        return drawn_figure(load_table(*file, choice.profile, options.database, choice.where)->resolved,
+                            options.database, format);
     const std::vector<std::string> recorded = recorded_experiments(options.database);
     const bool is_file = std::filesystem::is_regular_file(choice.what);
     if (!is_file && !choice.what.empty() && std::ranges::find(recorded, choice.what) == recorded.end()) {
@@ -45,7 +45,8 @@ std::string drawing_of(const FigureChoice& choice, FigureFormat format, const Gl
     }
     if (!choice.profile.empty())
         throw SpecError("--profile is for a paper's figure; an experiment's name says its profile");
-    return drawn_scaling(read_comparison(options.database, experiment_name(choice.what, options)), format);
+    return drawn_scaling(
+        read_comparison(options.database, experiment_name(choice.what, options), "", choice.where), format);
 }
 
 int draw(const FigureChoice& choice, const GlobalOptions& options) {
@@ -67,6 +68,7 @@ void add_figure(CLI::App& app, const GlobalOptions& options, Action& action) {
         "over GPUs; or a figure's name, such as plexus/figure-7-1, or its file");
     command->add_option("--profile", choice->profile,
                         "Of a paper's figure: small, paper (default: measured last)");
+    add_where_option(*command, choice->where);
     command->add_option("--format", choice->format, "Default: by --output, else svg")
         ->check(one_of({"svg", "png", "pdf"}));
     command->add_option("-o,--output", choice->output, "Write it there: .svg, .png or .pdf (default: stdout)")

@@ -4,6 +4,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "cli/experiment_options.hpp"
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
 #include "cli/ranges.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 struct QueryRequest {
     std::string text;  ///< SQL, or a named query's argument
-    std::string name;
+    std::string name, where;
     bool list = false, schema = false;
     double timeout_s = 0;
 };
@@ -34,7 +35,7 @@ QueryResult answer(const QueryRequest& request, const GlobalOptions& options) {
     if (request.name.empty()) {
         if (request.text.empty())
             throw SpecError("expected an SQL statement, --named NAME, --list or --schema; found none of them");
-        QueryResult found = query(options.database, request.text, {}, request.timeout_s);
+        QueryResult found = query(options.database, request.text, {}, request.timeout_s, request.where);
         if (averages_verifications(options.database, request.text))
             std::cerr << "gnnbench: hint: rows of verifications are among those averaged; WHERE purpose = "
                          "'measure' leaves "
@@ -48,7 +49,7 @@ QueryResult answer(const QueryRequest& request, const GlobalOptions& options) {
                             : fmt::format("the query '{}' takes an argument: {}", named.name, named.argument));
     std::vector<SqlValue> arguments;
     if (!request.text.empty()) arguments.emplace_back(request.text);
-    return query(options.database, named.sql, arguments, request.timeout_s);
+    return query(options.database, named.sql, arguments, request.timeout_s, request.where);
 }
 
 }  // namespace
@@ -60,6 +61,7 @@ void add_query(CLI::App& app, const GlobalOptions& options, Action& action) {
                         "\"SELECT … FROM …\". With --named its argument, with --schema a view or table");
     command->add_option("--named", request->name, "A query that ships with the program; --list lists them")
         ->type_name("NAME");
+    add_where_option(*command, request->where);
     command->add_flag("--list", request->list, "The named queries");
     command
         ->add_option("--timeout", request->timeout_s, "End the query after this many seconds (default: no limit)")

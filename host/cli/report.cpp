@@ -11,6 +11,7 @@
 
 #include "cli/drawing.hpp"
 #include "cli/endings.hpp"
+#include "cli/experiment_options.hpp"
 #include "cli/options.hpp"
 #include "cli/report_choice.hpp"
 #include "cli/written.hpp"
@@ -30,7 +31,7 @@ constexpr Ending page_endings[] = {{".html", "html"}, {".htm", "html"}, {".xhtml
 
 struct ReportChoice {
     std::vector<std::string> what;
-    std::string profile, title = "gnnbench report";
+    std::string profile, where, title = "gnnbench report";
     std::filesystem::path output;
 };
 
@@ -40,7 +41,7 @@ public:
     Writer(const ReportChoice& choice, const GlobalOptions& options)
         : choice_(choice), options_(options), contents_(chosen_contents(choice.what, options)) {
         for (const std::string& name : contents_.experiments)
-            origins_.push_back(read_origin(options.database, name));
+            origins_.push_back(read_origin(options.database, name, choice.where));
         anchors_ = cell_anchors(origins_);
     }
 
@@ -99,7 +100,7 @@ private:
         std::map<std::string, int> sources;
         std::filesystem::path folder;
         for (const auto& file : contents_.definitions) {
-            const auto table = load_table(file, choice_.profile, options_.database);
+            const auto table = load_table(file, choice_.profile, options_.database, choice_.where);
             if (sections.empty() || file.parent_path() != folder) {
                 folder = file.parent_path();
                 sources.clear();
@@ -143,12 +144,12 @@ private:
     ReportSection experiments_section() {
         ReportSection section{"experiments", "Experiments", "", {}, true};
         for (const ExperimentOrigin& e : origins_) {
-            const ComparisonData data = read_comparison(options_.database, e.name);
+            const ComparisonData data = read_comparison(options_.database, e.name, "", choice_.where);
             const std::string drawing = drawn([&] {
                 return shows_scaling(data) ? drawn_scaling(data, FigureFormat::svg, FigureHeading::left_out) : "";
             });
-            section.parts.push_back(
-                experiment_part(data, e, read_verifications(options_.database, e.name), anchors_, drawing));
+            section.parts.push_back(experiment_part(
+                data, e, read_verifications(options_.database, e.name, choice_.where), anchors_, drawing));
         }
         return section;
     }
@@ -173,6 +174,7 @@ void add_report(CLI::App& app, const GlobalOptions& options, Action& action) {
                         "(default: everything that was measured)");
     command->add_option("--profile", choice->profile,
                         "Of the papers' tables: small, paper (default: measured last)");
+    add_where_option(*command, choice->where);
     command->add_option("--title", choice->title, "The page's title (default: gnnbench report)")
         ->type_name("TEXT");
     command->add_option("-o,--output", choice->output, "Write it there, an .html file (default: stdout)")

@@ -10,6 +10,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/spelling.hpp>
 
+#include "cli/experiment_options.hpp"
 #include "cli/endings.hpp"
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
@@ -33,8 +34,7 @@ void add_choice_options(CLI::App& command, TrialChoice& choice) {
     command.add_option("--experiment", choice.experiment, "Of this experiment")->type_name("NAME");
     command.add_option("--tag", choice.tag, "With this tag")->type_name("TAG");
     command.add_option("--commit", choice.commit, "Measured by a build of this commit")->type_name("HASH");
-    command.add_option("--where", choice.where, "Of cells that match: \"scheme = 'mg-gcn' AND gpus > 2\"")
-        ->type_name("EXPR");
+    add_where_option(command, choice.where);
 }
 
 std::vector<std::string> uuids(const GlobalOptions& options, const TrialChoice& choice) {

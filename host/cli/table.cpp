@@ -22,7 +22,7 @@ constexpr Ending table_endings[] = {{".txt", "text"},  {".md", "markdown"}, {".t
                                     {".html", "html"}, {".csv", "csv"},     {".json", "json"}};
 
 struct TableChoice {
-    std::string what, profile;
+    std::string what, profile, where;
     bool list = false;
     std::shared_ptr<OutputFormat> format;
     std::filesystem::path output;
@@ -46,7 +46,7 @@ int print_table(const TableChoice& choice, const GlobalOptions& options) {
     }
     const OutputFormat format = table_format(choice);
     if (const auto file = find_definition(choice.what)) {
-        const auto table = load_table(*file, choice.profile, options.database);
+        const auto table = load_table(*file, choice.profile, options.database, choice.where);
         write_output(choice.output, render(paper_table(table->resolved), format));
         return exit_ok;
     }
@@ -58,7 +58,8 @@ int print_table(const TableChoice& choice, const GlobalOptions& options) {
     }
     write_output(
         choice.output,
-        render_comparison(read_comparison(options.database, experiment_name(choice.what, options)), format));
+        render_comparison(
+            read_comparison(options.database, experiment_name(choice.what, options), "", choice.where), format));
     return exit_ok;
 }
 
@@ -71,6 +72,7 @@ void add_table(CLI::App& app, const GlobalOptions& options, Action& action) {
         "what", choice->what,
         "An experiment's name or file (default: the one measured last), or a table's: plexus/table-5-1");
     command->add_option("--profile", choice->profile, "Of a paper's table: small, paper (default: measured last)");
+    add_where_option(*command, choice->where);
     command->add_flag("--list", choice->list, "List the papers' tables and figures");
     choice->format = add_format_options(*command);
     command

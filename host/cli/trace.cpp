@@ -19,7 +19,7 @@ namespace {
 constexpr Ending trace_endings[] = {{".json", "chrome"}, {".svg", "svg"}};
 
 struct TraceChoice {
-    std::string what, format;
+    std::string what, format, where;
     std::optional<std::int64_t> epoch;
     std::optional<double> from_ms, to_ms;
     std::filesystem::path output;
@@ -35,7 +35,10 @@ Timeline chosen(const TraceChoice& choice, const GlobalOptions& options) {
     const bool names_experiment = choice.what.empty() || std::filesystem::is_regular_file(choice.what) ||
                                   is_experiment(options.database, choice.what);
     const std::string trial =
-        names_experiment ? traced_trial(options.database, experiment_name(choice.what, options)) : choice.what;
+        names_experiment ? traced_trial(options.database, experiment_name(choice.what, options), choice.where)
+                         : choice.what;
+    if (!names_experiment && !choice.where.empty())
+        throw SpecError("--where chooses among an experiment's cells; '" + choice.what + "' names a trial");
     return read_timeline(options.database, trial, choice.epoch);
 }
 
@@ -65,6 +68,7 @@ void add_trace(CLI::App& app, const GlobalOptions& options, Action& action) {
         "what", choice->what,
         "A trial's UUID or its beginning, or an experiment's name or file (default: the one measured "
         "last)");
+    add_where_option(*command, choice->where);
     command->add_option("--epoch", choice->epoch, "Which (default: the last one traced)")->type_name("N");
     command
         ->add_option("--format", choice->format, "chrome: opens in Perfetto; svg: a figure (default: by --output)")

@@ -17,38 +17,38 @@ bool is_for_people(const std::string& field) {
     return !field.ends_with("_label") && !field.ends_with("digest") && !field.ends_with("version");
 }
 
-std::string literal(const SqlValue& value) {
-    if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
-    if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
+std::string literal(const CellValue& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (!text) return text_of(value);
     std::string quoted = "'";
-    for (const char c : std::get<std::string>(value)) quoted += c == '\'' ? "''" : std::string(1, c);
+    for (const char c : *text) quoted += c == '\'' ? "''" : std::string(1, c);
     return quoted + "'";
 }
 
 /// A field that not all cells agree on; of each cell the number of its value among the different ones.
 struct Varying {
     std::string field;
-    std::vector<SqlValue> values;
+    std::vector<CellValue> values;
     std::vector<std::size_t> of_cell;
 };
 
 std::vector<Varying> varying_fields_of(std::span<const CellFields> cells) {
-    std::map<std::string, std::map<SqlValue, std::size_t>> seen;
+    std::map<std::string, std::map<CellValue, std::size_t>> seen;
     for (const CellFields& cell : cells)
         for (const auto& [field, value] : cell)
             if (is_for_people(field)) seen[field].try_emplace(value, 0);
     std::vector<Varying> all;
-    const auto add = [&](const std::string& field, std::map<SqlValue, std::size_t>& numbers) {
+    const auto add = [&](const std::string& field, std::map<CellValue, std::size_t>& numbers) {
         Varying v{field, {}, {}};
         for (const CellFields& cell : cells) {
             const auto found = cell.find(field);
-            numbers.try_emplace(found == cell.end() ? SqlValue() : found->second, 0);
+            numbers.try_emplace(found == cell.end() ? CellValue() : found->second, 0);
         }
         for (auto& [value, number] : numbers) number = v.values.size(), v.values.push_back(value);
         if (v.values.size() < 2) return;
         for (const CellFields& cell : cells) {
             const auto found = cell.find(field);
-            v.of_cell.push_back(numbers.at(found == cell.end() ? SqlValue() : found->second));
+            v.of_cell.push_back(numbers.at(found == cell.end() ? CellValue() : found->second));
         }
         all.push_back(std::move(v));
     };

@@ -19,8 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-SqlValue value_of(const json& j) {
-    if (j.is_boolean()) return std::int64_t{j.get<bool>()};
+CellValue value_of(const json& j) {
+    if (j.is_boolean()) return j.get<bool>();
     if (j.is_number_integer()) return j.get<std::int64_t>();
     if (j.is_number()) return j.get<double>();
     if (j.is_string()) return j.get<std::string>();
@@ -34,11 +34,16 @@ SqlValue value_of(const json& j) {
     return j.dump();
 }
 
-/// Quoted as an SQL name, whatever it contains: a database may come from a stranger.
-std::string in_quotes(std::string_view name) {
-    std::string quoted = "\"";
-    for (const char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
-    return quoted + "\"";
+/// SQL has no type of its own for true and false.
+SqlValue in_sql(const CellValue& value) {
+    return std::visit(
+        [](const auto& v) -> SqlValue {
+            if constexpr (std::is_same_v<std::decay_t<decltype(v)>, bool>)
+                return std::int64_t{v};
+            else
+                return v;
+        },
+        value);
 }
 
 /// An expression over a few fields takes microseconds a cell.
@@ -61,6 +66,22 @@ std::string after_colon(const std::string& message) {
 }
 
 }  // namespace
+
+std::string text_of(const CellValue& value) {
+    return std::visit(
+        [](const auto& v) -> std::string {
+            if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::monostate>)
+                return "";
+            else
+                return fmt::format("{}", v);
+        },
+        value);
+}
+
+std::string field_text(const CellFields& cell, const std::string& field) {
+    const auto found = cell.find(field);
+    return found == cell.end() ? "" : text_of(found->second);
+}
 
 CellFields cell_fields(const json& identity) {
     CellFields fields;
@@ -92,25 +113,29 @@ CellFields cell_fields(const json& identity) {
     return fields;
 }
 
-CellFilter::CellFilter(std::span<const CellFields> cells)
+CellFilter::CellFilter(std::span<const CellFields> cells, std::span<const std::string> also)
     : cells_(cells.size()), connection_(std::make_unique<sqlite::Connection>(sqlite::Connection::in_memory())) {
     std::map<std::string, std::map<std::string, bool>> known;  // by table and column: whether it holds numbers
     known[""]["gpus"] = true;                                  // fields exist even without cells
+    for (const std::string& field : also) {
+        const auto [table, column] = split(field);
+        known[table][column] |= false;
+    }
     for (const CellFields& cell : cells)
         for (const auto& [field, value] : cell) {
             const auto [table, column] = split(field);
             known[table][column] |=
-                std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+                !std::holds_alternative<std::monostate>(value) && !std::holds_alternative<std::string>(value);
         }
     // A bare name is a column of "cell"; train.lr is SQL for the column lr of the table train.
     from_ = "SELECT cell.rowid FROM cell";
     sqlite::Transaction filling(*connection_);
     for (const auto& [table, names] : known) {
-        const std::string name = in_quotes(table.empty() ? "cell" : table);
+        const std::string name = sqlite::in_quotes(table.empty() ? "cell" : table);
         std::string columns;  // with types, so that gpus = '4' and model.hidden = 64 hold
         for (const auto& [column, numbers] : names) {
             columns_[table].push_back(column);
-            columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", in_quotes(column),
+            columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", sqlite::in_quotes(column),
                                    numbers ? "NUMERIC" : "TEXT");
         }
         connection_->execute(fmt::format("CREATE TABLE {} ({})", name, columns), "make room for cells");
@@ -120,13 +145,13 @@ CellFilter::CellFilter(std::span<const CellFields> cells)
         std::string marks;
         for (std::size_t i = 0; i < columns.size(); ++i) marks += i ? ",?" : "?";
         auto add = connection_->prepare(
-            fmt::format("INSERT INTO {} VALUES ({})", in_quotes(table.empty() ? "cell" : table), marks),
+            fmt::format("INSERT INTO {} VALUES ({})", sqlite::in_quotes(table.empty() ? "cell" : table), marks),
             "note a cell");
         for (const CellFields& cell : cells) {
             add.reset();
             for (std::size_t i = 0; i < columns.size(); ++i) {
                 const auto found = cell.find(table.empty() ? columns[i] : table + "." + columns[i]);
-                add.bind_value(static_cast<int>(i) + 1, found == cell.end() ? SqlValue() : found->second);
+                add.bind_value(static_cast<int>(i) + 1, found == cell.end() ? SqlValue() : in_sql(found->second));
             }
             add.step();
         }

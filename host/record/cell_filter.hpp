@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -16,8 +17,13 @@ namespace sqlite {
 class Connection;
 }
 
+using CellValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 /// The names of a cell's fields in expressions: "gpus", "train.lr", "scheme.overlap".
-using CellFields = std::map<std::string, SqlValue>;
+using CellFields = std::map<std::string, CellValue>;
+/// As results show it: "false", "4", "0.01", "64,64".
+std::string text_of(const CellValue& value);
+/// The same of a field; "" where the cell has none of that name.
+std::string field_text(const CellFields& cell, const std::string& field);
 /// From a cell's identity (see spec/cell.hpp): plugins and the dataset by name, their parameters after a dot.
 CellFields cell_fields(const nlohmann::json& identity);
 
@@ -26,7 +32,8 @@ CellFields cell_fields(const nlohmann::json& identity);
 /// the experiment's author, so it must be a single expression (no subquery, no other table), and its time is limited.
 class CellFilter {
 public:
-    explicit CellFilter(std::span<const CellFields> cells);
+    /// `also`: fields that an expression may name though none of the cells has them.
+    explicit CellFilter(std::span<const CellFields> cells, std::span<const std::string> also = {});
     CellFilter(CellFilter&&) noexcept;
     ~CellFilter();
     /// For each cell whether the expression holds; unknown (NULL: a parameter that its scheme has not) is no.

@@ -1,6 +1,7 @@
 #include "record/choice.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/spelling.hpp>
 
+#include "core/printable.hpp"
 #include "record/cell_filter.hpp"
 #include "record/experiments.hpp"
 #include "record/sqlite.hpp"
@@ -51,16 +53,16 @@ void check_tag(const sqlite::Connection& c, const std::string& tag) {
         known.empty() ? "none (gnnbench results tag adds them)" : fmt::format("{}", fmt::join(known, ", "))));
 }
 
-/// Ids of the cells for which the expression holds.
+}  // namespace
+
 std::set<std::int64_t> cells_where(const sqlite::Connection& c, const std::string& where) {
     std::vector<CellFields> fields;
     std::vector<std::int64_t> ids;
-    auto q = c.prepare("SELECT id, identity, dataset FROM cell", "read cells");
+    auto q = c.prepare("SELECT id, identity FROM cell", "read cells");
     q.bind();
     while (q.step()) {
         ids.push_back(q.integer(0));
         fields.push_back(cell_fields(stored_json(q.text(1))));
-        fields.back()["dataset"] = q.text(2);  // as it is called now
     }
     const std::vector<bool> chosen = CellFilter(fields).where(where);
     std::set<std::int64_t> found;
@@ -69,7 +71,19 @@ std::set<std::int64_t> cells_where(const sqlite::Connection& c, const std::strin
     return found;
 }
 
-}  // namespace
+std::set<std::int64_t> cells_of(const sqlite::Connection& c, const std::string& experiment,
+                                const std::string& where) {
+    auto q =
+        c.prepare("SELECT cell_id FROM experiment_cell WHERE experiment_id = ?", "read an experiment's cells");
+    q.bind(experiment_id(c, experiment));
+    std::set<std::int64_t> all;
+    while (q.step()) all.insert(q.integer(0));
+    if (where.empty()) return all;
+    std::set<std::int64_t> chosen, fitting = cells_where(c, where);
+    std::ranges::set_intersection(all, fitting, std::inserter(chosen, chosen.end()));
+    if (chosen.empty()) throw SpecError(fmt::format("no cell of '{}' fits \"{}\"", experiment, printable(where)));
+    return chosen;
+}
 
 TrialChoice read_choice(const sqlite::Connection& c, const std::string& text) {
     TrialChoice choice;

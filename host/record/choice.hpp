@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,12 @@ struct TrialChoice {
 /// `where:` last. A word alone is a tag, an experiment or a commit, whichever there is. Throws SpecError where it is
 /// none.
 TrialChoice read_choice(const sqlite::Connection& connection, const std::string& text);
+
+/// Row ids of the cells for which an expression over their fields holds. Throws SpecError as CellFilter does.
+std::set<std::int64_t> cells_where(const sqlite::Connection& connection, const std::string& where);
+/// The same of an experiment's cells, of which there must be one; all of them where the expression is empty.
+std::set<std::int64_t> cells_of(const sqlite::Connection& connection, const std::string& experiment,
+                                const std::string& where);
 
 /// Row ids of the trials, ascending. Throws SpecError where a trial, an experiment, a tag or a field does not exist.
 std::vector<std::int64_t> chosen_trials(const sqlite::Connection& connection, const TrialChoice& choice);

@@ -16,13 +16,6 @@
 namespace gnnbench {
 namespace {
 
-std::string text_of(const SqlValue& v) {
-    if (const auto* i = std::get_if<std::int64_t>(&v)) return fmt::format("{}", *i);
-    if (const auto* r = std::get_if<double>(&v)) return fmt::format("{}", *r);
-    if (const auto* t = std::get_if<std::string>(&v)) return *t;
-    return "";
-}
-
 /// Display fields and derived fields do not distinguish cells.
 bool distinguishes_cells(const std::string& field) {
     return !field.ends_with("_label") && field != "model.depth" && !field.starts_with("dataset.");
@@ -38,10 +31,7 @@ std::map<std::string, std::pair<Values, Values>> values_of(const SideCells& a, c
             for (const auto& [field, value] : cell.fields) values[field];
     for (auto& [field, both] : values)
         for (const auto& [side, found] : {std::pair{&a, &both.first}, std::pair{&b, &both.second}})
-            for (const auto& [id, cell] : *side) {
-                const auto value = cell.fields.find(field);
-                found->insert(value == cell.fields.end() ? "" : text_of(value->second));
-            }
+            for (const auto& [id, cell] : *side) found->insert(field_text(cell.fields, field));
     return values;
 }
 

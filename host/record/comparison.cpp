@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/plural.hpp"
+#include "record/choice.hpp"
 #include "record/database.hpp"
 #include "record/experiments.hpp"
 #include "record/migrations.hpp"
@@ -247,34 +248,9 @@ std::string simulated_machine(const nlohmann::json& identity) {
     return machine.empty() ? "no machine" : machine;
 }
 
-/// A parameter of a simulated cell's kernel; "none" of others.
-std::string simulated_parameter(const nlohmann::json& identity, const char* name) {
-    if (simulated_machine(identity).empty()) return "none";
-    return identity["kernel"].value("params", nlohmann::json::object()).value(name, "none");
-}
-
 bool has_sparse_features(const nlohmann::json& identity) {
     const auto model = identity.find("model");
     return model != identity.end() && model->is_object() && model->value("sparse_features", false);
-}
-
-/// Fields that tables choose cells by, of the row that read_comparison is at.
-std::map<std::string, std::string> fields_of(const sqlite::Statement& q) {
-    return {{"dataset", q.text(1)},
-            {"partitioner", q.text(2)},
-            {"scheme", q.text(3)},
-            {"scheme_name", q.text(4)},
-            {"gpus", fmt::format("{}", q.integer(5))},
-            {"kernel", q.text(8)},
-            {"threads_per_rank", fmt::format("{}", q.integer(9))},
-            {"epochs", fmt::format("{}", q.integer(10))},
-            {"partitioner_name", q.text(12)},
-            {"precision", q.text(13)},
-            {"hidden", q.text(14)},
-            {"layers", fmt::format("{}", q.integer(15))},
-            {"optimizer", q.text(16)},
-            {"seed", fmt::format("{}", q.integer(17))},
-            {"slowdown", q.text(18)}};
 }
 
 }  // namespace
@@ -285,9 +261,10 @@ std::string status_text(const ComparisonCell& cell) {
 }
 
 ComparisonData read_comparison(const std::filesystem::path& database, const std::string& experiment,
-                               const std::string& machine) {
+                               const std::string& machine, const std::string& where) {
     const sqlite::Connection c = open_to_read(database);
     const std::int64_t id = experiment_id(c, experiment);
+    const std::set<std::int64_t> chosen = cells_of(c, experiment, where);
     const std::string fingerprint = machine.empty() ? newest_machine(c, id) : machine;
     ComparisonData data;
     data.experiment = experiment;
@@ -297,32 +274,31 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
 
     auto q = c.prepare(
         "SELECT c.id, c.dataset, c.partitioner_label, c.scheme_label, c.scheme, c.gpus, c.identity, "
-        "c.verification_key, c.kernel, c.threads_per_rank, c.epochs, c.warmup, c.partitioner, c.precision, "
-        "c.hidden, "
-        "c.layers, c.optimizer, c.seed, c.slowdown FROM experiment_cell x "
+        "c.verification_key, c.kernel, c.threads_per_rank, c.epochs, c.warmup FROM experiment_cell x "
         "JOIN cell c ON c.id = x.cell_id WHERE x.experiment_id = ? ORDER BY x.position",
         "read an experiment's cells");
     q.bind(id);
     VerificationFinder verifications(c);
     std::vector<std::string> places;
-    std::vector<nlohmann::json> identities;
+    std::vector<CellFields> fields;
     std::set<std::string> kernels;
     std::set<int> threads;
     std::set<std::pair<std::int64_t, std::int64_t>> lengths;
     while (q.step()) {
+        if (!chosen.contains(q.integer(0))) continue;
         ComparisonCell cell;
+        cell.id = q.integer(0);
         cell.dataset = q.text(1);
         cell.partitioner = q.text(2);
         cell.scheme = q.text(3);
         cell.scheme_name = q.text(4);
         cell.gpus = static_cast<int>(q.integer(5));
-        cell.fields = fields_of(q);
         places.push_back(fmt::format("{}\n{}\n{}\n{}", cell.dataset, cell.partitioner, cell.scheme, cell.gpus));
-        identities.push_back(stored_json(q.text(6)));
-        cell.program = program_digest(identities.back());
-        cell.simulated = simulated_machine(identities.back());
-        cell.fields["spmm_model"] = simulated_parameter(identities.back(), "spmm");
-        cell.sparse_features = has_sparse_features(identities.back());
+        const nlohmann::json identity = stored_json(q.text(6));
+        fields.push_back(cell.fields = cell_fields(identity));
+        cell.program = program_digest(identity);
+        cell.simulated = simulated_machine(identity);
+        cell.sparse_features = has_sparse_features(identity);
         std::vector<std::string> keys;
         if (const auto t = trials.find(q.integer(0)); t != trials.end()) summarise(cell, t->second, keys);
         if (cell.volume_differs) cell.volume_difference = volume_difference(c, cell.ok_trials);
@@ -334,7 +310,7 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
         lengths.insert({q.integer(10), q.integer(11)});
         data.cells.push_back(std::move(cell));
     }
-    VaryingFields varying = varying_fields(places, identities);
+    VaryingFields varying = varying_fields(places, fields);
     data.other_keys = std::move(varying.names);
     for (std::size_t i = 0; i < data.cells.size(); ++i) data.cells[i].others = std::move(varying.values[i]);
     for (const auto& kernel : kernels) data.kernels += (data.kernels.empty() ? "" : ", ") + kernel;

@@ -1,11 +1,11 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "record/cell_filter.hpp"
 #include "record/statistics.hpp"
 #include "record/verifications.hpp"
 
@@ -13,6 +13,7 @@ namespace gnnbench {
 
 /// One cell of an experiment, and the results of its trials on one machine.
 struct ComparisonCell {
+    std::int64_t id = 0;                       ///< row id
     std::string dataset, partitioner, scheme;  ///< as tables show them
     std::string scheme_name;                   ///< without parameters: "mg-gcn"
     int gpus = 1;
@@ -45,8 +46,8 @@ struct ComparisonCell {
     std::string volume_difference;  ///< by how much, then
     std::string synthetic, approximation;
 
-    std::map<std::string, std::string> fields;  ///< of the cell, for choosing it: "hidden" → "64,64"
-    std::vector<std::int64_t> ok_trials;        ///< row ids of the trials that its numbers are of
+    CellFields fields;                    ///< by which it is chosen: "model.hidden" → "64,64"
+    std::vector<std::int64_t> ok_trials;  ///< row ids of the trials that its numbers are of
 };
 
 /// How a table names a cell's status: empty if it was never measured, "no epoch" for an `ok` without a time.
@@ -73,9 +74,9 @@ struct ComparisonData {
     std::vector<ComparisonCell> cells;  ///< in the experiment's order
 };
 
-/// `machine`: fingerprint; empty: the machine of the experiment's newest trial. Throws SpecError where the
-/// database has no such experiment.
+/// `machine`: fingerprint; empty: the machine of the experiment's newest trial. `where`: an expression over cells' fields;
+/// empty: all cells. Throws SpecError where the database has no such experiment, or no such cell of it.
 ComparisonData read_comparison(const std::filesystem::path& database, const std::string& experiment,
-                               const std::string& machine = "");
+                               const std::string& machine = "", const std::string& where = "");
 
 }  // namespace gnnbench

@@ -9,6 +9,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "record/choice.hpp"
 #include "record/migrations.hpp"
 #include "record/timeline_product.hpp"
 
@@ -131,16 +132,19 @@ bool is_there(const sqlite::Connection& c, const std::string& experiment) {
 
 }  // namespace
 
-MeasuredCells read_measured(const std::filesystem::path& database, std::span<const std::string> experiments) {
+MeasuredCells read_measured(const std::filesystem::path& database, std::span<const std::string> experiments,
+                            const std::string& where) {
     MeasuredCells all;
     if (!is_file(database)) return all;
     std::optional<NewestTrial> newest;
+    std::set<std::int64_t> chosen;
     {
         const sqlite::Connection c = open_to_read(database);
         newest = newest_trial(c, experiments);
         if (!newest) return all;
         for (const std::string& name : experiments)
             if (is_there(c, name)) all.experiments.push_back(name);
+        if (!where.empty()) chosen = cells_where(c, where);
     }
     std::set<std::string> kernels;
     for (const std::string& name : all.experiments) {
@@ -148,7 +152,8 @@ MeasuredCells read_measured(const std::filesystem::path& database, std::span<con
         if (all.machine.empty()) all.machine = data.machine;
         all.other_machines = std::max(all.other_machines, data.other_machines);
         if (!data.kernels.empty()) kernels.insert(data.kernels);
-        for (ComparisonCell& cell : data.cells) all.cells.push_back(std::move(cell));
+        for (ComparisonCell& cell : data.cells)
+            if (where.empty() || chosen.contains(cell.id)) all.cells.push_back(std::move(cell));
     }
     for (const std::string& kernel : kernels) all.kernels += (all.kernels.empty() ? "" : ", ") + kernel;
     return all;
@@ -202,8 +207,6 @@ std::optional<double> MetricReader::training_s_until(std::int64_t trial, double 
 
 std::string traced_among(const std::filesystem::path& database, std::span<const std::int64_t> trials) {
     const sqlite::Connection c(database, sqlite::Access::read_only);
-    // Spans came with the second version of the schema.
-    if (c.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'span'", "look for spans") == 0) return "";
     auto q = c.prepare(
         "SELECT uuid FROM trial t WHERE id = ? AND EXISTS (SELECT 1 FROM span s WHERE s.trial_id = t.id)",
         "look for a traced trial");

@@ -17,8 +17,10 @@ struct MeasuredCells {
     std::int64_t other_machines = 0;
     std::vector<ComparisonCell> cells;
 };
-/// No cells if the database does not exist or has none of the experiments.
-MeasuredCells read_measured(const std::filesystem::path& database, std::span<const std::string> experiments);
+/// No cells if the database does not exist or has none of the experiments. `where`: an expression over cells' fields; empty: all
+/// cells.
+MeasuredCells read_measured(const std::filesystem::path& database, std::span<const std::string> experiments,
+                            const std::string& where = "");
 
 /// The experiment among `experiments` whose trial is newest; empty if none was run.
 std::string newest_of(const std::filesystem::path& database, std::span<const std::string> experiments);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "record/cell_expression.hpp"
+#include "record/choice.hpp"
 #include "record/database.hpp"
 #include "record/experiments.hpp"
 #include "record/migrations.hpp"
@@ -16,13 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Spans came with the second version of the schema; a database that was only read is not migrated.
-bool has_spans(const sqlite::Connection& c) {
-    return c.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'span'", "look for spans") > 0;
-}
-
 void add_cells(ExperimentOrigin& origin, const sqlite::Connection& c, std::int64_t experiment,
-               std::map<std::int64_t, std::size_t>& place) {
+               const std::set<std::int64_t>& chosen, std::map<std::int64_t, std::size_t>& place) {
     auto q = c.prepare(
         "SELECT c.id, c.digest, c.dataset, c.dataset_digest, c.scheme_label, c.partitioner_label, c.kernel, "
         "c.gpus, "
@@ -32,6 +29,7 @@ void add_cells(ExperimentOrigin& origin, const sqlite::Connection& c, std::int64
     q.bind(experiment);
     std::vector<CellFields> fields;
     while (q.step()) {
+        if (!chosen.contains(q.integer(0))) continue;
         place[q.integer(0)] = origin.cells.size();
         origin.cells.push_back({.digest = q.text(1),
                                 .dataset = q.text(2),
@@ -52,16 +50,17 @@ void add_cells(ExperimentOrigin& origin, const sqlite::Connection& c, std::int64
 
 void add_trials(ExperimentOrigin& origin, const sqlite::Connection& c, std::int64_t experiment,
                 const std::map<std::int64_t, std::size_t>& place) {
-    const std::string traced = has_spans(c) ? "EXISTS (SELECT 1 FROM span s WHERE s.trial_id = t.id)" : "0";
     auto q = c.prepare(
         "SELECT t.cell_id, t.id, t.number, t.uuid, t.status, t.reason, t.log_tail, t.started, m.fingerprint, "
-        "json_extract(t.provenance, '$.version'), json_extract(t.provenance, '$.commit'), t.epoch_s, " +
-            traced +
-            " FROM counted_trials k JOIN trial t ON t.id = k.trial_id JOIN machine m ON m.id = t.machine_id "
-            "WHERE k.experiment_id = ? ORDER BY t.id",
+        "json_extract(t.provenance, '$.version'), json_extract(t.provenance, '$.commit'), t.epoch_s, "
+        "EXISTS (SELECT 1 FROM span s WHERE s.trial_id = t.id) "
+        "FROM counted_trials k JOIN trial t ON t.id = k.trial_id JOIN machine m ON m.id = t.machine_id "
+        "WHERE k.experiment_id = ? ORDER BY t.id",
         "read an experiment's trials");
     q.bind(experiment);
     while (q.step()) {
+        const auto cell = place.find(q.integer(0));
+        if (cell == place.end()) continue;
         TrialOrigin trial{.id = q.integer(1),
                           .number = q.integer(2),
                           .uuid = q.text(3),
@@ -74,7 +73,7 @@ void add_trials(ExperimentOrigin& origin, const sqlite::Connection& c, std::int6
                           .commit = q.text(10),
                           .epoch_s = q.maybe_real(11),
                           .traced = q.integer(12) != 0};
-        origin.cells[place.at(q.integer(0))].trials.push_back(std::move(trial));
+        origin.cells[cell->second].trials.push_back(std::move(trial));
     }
 }
 
@@ -100,7 +99,8 @@ RunCommand newest_command(const sqlite::Connection& c, std::int64_t experiment, 
 
 }  // namespace
 
-ExperimentOrigin read_origin(const std::filesystem::path& database, const std::string& experiment) {
+ExperimentOrigin read_origin(const std::filesystem::path& database, const std::string& experiment,
+                             const std::string& where) {
     const sqlite::Connection c = open_to_read(database);
     const std::int64_t id = experiment_id(c, experiment);
     ExperimentOrigin origin;
@@ -113,7 +113,7 @@ ExperimentOrigin read_origin(const std::filesystem::path& database, const std::s
         q.reset();
     }
     std::map<std::int64_t, std::size_t> place;  // of a cell's row id
-    add_cells(origin, c, id, place);
+    add_cells(origin, c, id, cells_of(c, experiment, where), place);
     add_trials(origin, c, id, place);
     origin.command = newest_command(c, id, experiment);
     return origin;

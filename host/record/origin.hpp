@@ -48,8 +48,10 @@ struct ExperimentOrigin {
     std::vector<CellOrigin> cells;  ///< in the experiment's order
 };
 
-/// Throws SpecError where the database has no such experiment.
-ExperimentOrigin read_origin(const std::filesystem::path& database, const std::string& experiment);
+/// `where`: an expression over cells' fields; empty: all cells. Throws SpecError where the database has no such experiment,
+/// or no such cell of it.
+ExperimentOrigin read_origin(const std::filesystem::path& database, const std::string& experiment,
+                             const std::string& where = "");
 
 /// Every experiment of a database, in the order in which they first ran; none if the file does not exist.
 std::vector<std::string> recorded_experiments(const std::filesystem::path& database);

@@ -2,10 +2,13 @@
 
 #include <sqlite3.h>
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
 
+#include "record/choice.hpp"
 #include "record/expression_guard.hpp"
 #include "record/migrations.hpp"
 #include "record/schema.hpp"
@@ -46,6 +49,28 @@ sqlite::Connection connection_for(const std::filesystem::path& path, const std::
     }
 }
 
+/// Lays a temporary view over each view of cells, with the chosen ones alone.
+void restrict_views(sqlite::Connection& connection, const std::string& where) {
+    const std::set<std::int64_t> chosen = cells_where(connection, where);
+    // What is temporary is no write to the database, which is open for reading.
+    connection.execute("PRAGMA query_only = OFF; CREATE TEMP TABLE chosen_cell (cell TEXT PRIMARY KEY)",
+                       "choose cells");
+    auto add = connection.prepare("INSERT INTO chosen_cell SELECT digest FROM cell WHERE id = ?", "choose cells");
+    for (const std::int64_t id : chosen) add.run(id);
+    std::vector<std::string> views;
+    auto of_cells = connection.prepare(
+        "SELECT v.name FROM main.sqlite_schema v WHERE v.type = 'view' AND EXISTS "
+        "(SELECT 1 FROM pragma_table_info(v.name) WHERE name = 'cell')",
+        "look for views");
+    while (of_cells.step()) views.push_back(of_cells.text(0));
+    for (const std::string& view : views)
+        connection.execute(fmt::format("CREATE TEMP VIEW {0} AS SELECT * FROM main.{0} WHERE cell IN "
+                                       "(SELECT cell FROM temp.chosen_cell)",
+                                       sqlite::in_quotes(view)),
+                           "choose cells");
+    connection.execute("PRAGMA query_only = ON", "choose cells");
+}
+
 sqlite::Statement prepared(const sqlite::Connection& connection, const std::string& sql) {
     try {
         return connection.prepare(sql, "run the query");
@@ -60,14 +85,15 @@ sqlite::Statement prepared(const sqlite::Connection& connection, const std::stri
 
 void query_each(const std::filesystem::path& path, const std::string& sql, std::span<const SqlValue> arguments,
                 const std::function<void(const std::vector<std::string>&)>& columns,
-                const std::function<void(const SqlRow&)>& row, double timeout_s) {
+                const std::function<void(const SqlRow&)>& row, double timeout_s, const std::string& where) {
     std::error_code error;
     if (!std::filesystem::exists(path, error))
         throw SpecError(fmt::format(
             "there is no database {}. `gnnbench run` creates it; name another with --database.", path.string()));
     if (sql.find_first_not_of(" \t\r\n;") == std::string::npos)
         throw SpecError("the query is empty: expected one SQL statement, such as \"SELECT * FROM trials\".");
-    const sqlite::Connection connection = connection_for(path, sql);
+    sqlite::Connection connection = connection_for(path, sql);
+    if (!where.empty()) restrict_views(connection, where);
     sqlite::Statement s = prepared(connection, sql);
     if (has_second_statement(connection.handle(), sql))
         throw SpecError("the query contains more than one SQL statement; only one is allowed.");
@@ -95,11 +121,11 @@ void query_each(const std::filesystem::path& path, const std::string& sql, std::
 }
 
 QueryResult query(const std::filesystem::path& path, const std::string& sql, std::span<const SqlValue> arguments,
-                  double timeout_s) {
+                  double timeout_s, const std::string& where) {
     QueryResult result;
     query_each(
         path, sql, arguments, [&](const auto& names) { result.columns = names; },
-        [&](const SqlRow& row) { result.rows.push_back(row); }, timeout_s);
+        [&](const SqlRow& row) { result.rows.push_back(row); }, timeout_s, where);
     return result;
 }
 

@@ -20,14 +20,16 @@ struct QueryResult {
 
 /// Runs one SQL statement on a database opened for reading; SQLite itself refuses writes. Beside SQLite's functions there
 /// are those of sql_functions.hpp. `arguments` are bound to ?1,
-/// ?2 … Throws SpecError with SQLite's message if the SQL is at fault or takes longer than `timeout_s` (0: no limit),
-/// EnvironmentError if the file is.
+/// ?2 … `where`: an expression over cells' fields (see CellFilter), by which all views with a column `cell` have the chosen
+/// cells alone; empty: all. Throws SpecError with SQLite's message if the SQL is at fault or takes longer than `timeout_s`
+/// (0: no limit), EnvironmentError if the file is.
 QueryResult query(const std::filesystem::path& database, const std::string& sql,
-                  std::span<const SqlValue> arguments = {}, double timeout_s = 0);
+                  std::span<const SqlValue> arguments = {}, double timeout_s = 0, const std::string& where = "");
 /// The same, streaming the rows: calls `columns` once with the columns' names, then `row` for each row.
 void query_each(const std::filesystem::path& database, const std::string& sql, std::span<const SqlValue> arguments,
                 const std::function<void(const std::vector<std::string>&)>& columns,
-                const std::function<void(const SqlRow&)>& row, double timeout_s = 0);
+                const std::function<void(const SqlRow&)>& row, double timeout_s = 0,
+                const std::string& where = "");
 
 /// A query that ships with the program (schemas/queries).
 struct NamedQuery {

@@ -43,6 +43,12 @@ const char* advice(int code) {
 
 }  // namespace
 
+std::string in_quotes(std::string_view name) {
+    std::string quoted = "\"";
+    for (const char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + "\"";
+}
+
 std::string uri_of(const std::filesystem::path& path, std::string_view options) {
     std::string uri = "file:";
     for (const char c : std::filesystem::absolute(path).string()) {

@@ -15,6 +15,9 @@ struct sqlite3_stmt;
 
 namespace gnnbench::sqlite {
 
+/// Quoted as an SQL name, whatever it contains: a database may come from a stranger.
+std::string in_quotes(std::string_view name);
+
 /// A file's URI, with SQLite's options behind it: "?mode=ro".
 std::string uri_of(const std::filesystem::path& path, std::string_view options);
 

@@ -1,9 +1,12 @@
 #include "record/timeline.hpp"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
 
+#include "record/choice.hpp"
 #include "record/migrations.hpp"
 #include "record/sqlite.hpp"
 
@@ -92,10 +95,12 @@ Timeline described(const sqlite::Connection& c, std::int64_t trial) {
 
 }  // namespace
 
-std::string traced_trial(const std::filesystem::path& database, const std::string& experiment) {
+std::string traced_trial(const std::filesystem::path& database, const std::string& experiment,
+                         const std::string& where) {
     const sqlite::Connection c = opened(database);
+    const std::set<std::int64_t> chosen = where.empty() ? std::set<std::int64_t>() : cells_where(c, where);
     auto q = c.prepare(
-        "SELECT t.uuid, c.scheme_label, c.partitioner_label, c.gpus, c.dataset, max(t.id) FROM trial t "
+        "SELECT t.uuid, c.scheme_label, c.partitioner_label, c.gpus, c.dataset, max(t.id), c.id FROM trial t "
         "JOIN cell c ON c.id = t.cell_id JOIN experiment x ON x.id = t.experiment_id "
         "WHERE x.name = ? AND EXISTS (SELECT 1 FROM span s WHERE s.trial_id = t.id) GROUP BY c.id ORDER BY c.id",
         "look for traced trials");
@@ -103,15 +108,19 @@ std::string traced_trial(const std::filesystem::path& database, const std::strin
     std::vector<std::string> trials;
     std::string list;
     while (q.step()) {
+        if (!where.empty() && !chosen.contains(q.integer(6))) continue;
         trials.push_back(q.text(0));
         list +=
             fmt::format("\n  {}  {}, {}, {} gpus, {}", q.text(0), q.text(1), q.text(2), q.integer(3), q.text(4));
     }
     if (trials.empty())
-        throw SpecError(fmt::format("no trial of the experiment '{}' has spans. {}.", experiment, how_to_trace));
+        throw SpecError(fmt::format("no trial of the experiment '{}'{} has spans. {}.", experiment,
+                                    where.empty() ? "" : " that fits --where", how_to_trace));
     if (trials.size() > 1)
-        throw SpecError(fmt::format("{} cells of '{}' are traced; name one of these trials:{}", trials.size(),
-                                    experiment, list));
+        throw SpecError(
+            fmt::format("{} cells of '{}' are traced; name one of these trials, or choose a cell with "
+                        "--where:{}",
+                        trials.size(), experiment, list));
     return trials.front();
 }
 

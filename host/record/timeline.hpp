@@ -26,9 +26,10 @@ struct Timeline {
     std::vector<TimelineSpan> spans;  ///< by rank, then by beginning
 };
 
-/// The newest traced trial of an experiment that has one cell with spans. Throws SpecError where there is none,
-/// and, naming their trials, where there are several cells.
-std::string traced_trial(const std::filesystem::path& database, const std::string& experiment);
+/// The newest traced trial of an experiment's one cell that has spans, among those that `where` chooses. Throws SpecError
+/// where there is none, and, naming their trials, where there are several such cells.
+std::string traced_trial(const std::filesystem::path& database, const std::string& experiment,
+                         const std::string& where = "");
 
 /// `trial`: its UUID or a unique prefix; `epoch`: by default the last one traced. Throws SpecError if there
 /// is no such trial, or if it has no such spans.

@@ -1,63 +1,48 @@
 #include "record/varying.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 namespace gnnbench {
 namespace {
 
-using nlohmann::json;
-
-std::string value_text(const json& v) { return v.is_string() ? v.get<std::string>() : v.dump(); }
-
-/// "model/widths" → [64,64]: lists are one value, objects are traversed, except those with a label, such as a kernel.
-void flatten(const json& j, const std::string& path, std::map<std::string, std::string>& out) {
-    if (!j.is_object()) {
-        out[path] = value_text(j);
-        return;
-    }
-    if (const auto label = j.find("label"); label != j.end()) out[path] = value_text(*label);
-    for (const auto& [key, value] : j.items()) flatten(value, path.empty() ? key : path + "/" + key, out);
+/// "kernel" of "kernel_label" and "kernel.format"; "gpus" of "gpus".
+std::string owner_of(const std::string& field) {
+    if (field.ends_with("_label")) return field.substr(0, field.size() - 6);
+    return field.substr(0, field.find('.'));
 }
 
-/// Drops the fields behind a label where labels already distinguish the cells.
-void drop_below_labels(std::set<std::string>& paths) {
-    std::erase_if(paths, [&](const std::string& path) {
-        for (auto end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1))
-            if (paths.contains(path.substr(0, end))) return true;
-        return false;
-    });
-}
+std::string last_part(const std::string& field) { return field.substr(field.rfind('.') + 1); }
 
-std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+/// What only repeats another field.
+bool is_derived(const std::string& field) { return field == "model.depth"; }
 
 }  // namespace
 
-VaryingFields varying_fields(std::span<const std::string> places, std::span<const json> identities) {
-    std::vector<std::map<std::string, std::string>> flat(identities.size());
+VaryingFields varying_fields(std::span<const std::string> places, std::span<const CellFields> cells) {
     std::map<std::string, std::size_t> first;  // of each place
-    std::set<std::string> paths;
-    for (std::size_t i = 0; i < identities.size(); ++i) {
-        flatten(identities[i], "", flat[i]);
-        const auto [it, is_first] = first.emplace(places[i], i);
-        if (is_first) continue;
-        const auto &a = flat[it->second], &b = flat[i];
-        for (const auto& [path, value] : a)
-            if (const auto other = b.find(path); other == b.end() || other->second != value) paths.insert(path);
-        for (const auto& [path, value] : b)
-            if (!a.contains(path)) paths.insert(path);
+    std::set<std::string> fields;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        const CellFields &a = cells[first.emplace(places[i], i).first->second], &b = cells[i];
+        for (const CellFields* side : {&a, &b})
+            for (const auto& [field, value] : *side)
+                if (!is_derived(field) && field_text(a, field) != field_text(b, field)) fields.insert(field);
     }
-    drop_below_labels(paths);
+    std::erase_if(fields, [&](const std::string& field) {
+        return !field.ends_with("_label") && fields.contains(owner_of(field) + "_label");
+    });
     VaryingFields result;
     std::map<std::string, int> uses;
-    for (const auto& path : paths) ++uses[last_part(path)];
-    for (const auto& path : paths) result.names.push_back(uses[last_part(path)] > 1 ? path : last_part(path));
-    for (const auto& fields : flat) {
+    const auto name_of = [](const std::string& field) {
+        return field.ends_with("_label") ? owner_of(field) : last_part(field);
+    };
+    for (const std::string& field : fields) ++uses[name_of(field)];
+    for (const std::string& field : fields)
+        result.names.push_back(uses[name_of(field)] > 1 ? field : name_of(field));
+    for (const CellFields& cell : cells) {
         auto& row = result.values.emplace_back();
-        for (const auto& path : paths) {
-            const auto it = fields.find(path);
-            row.push_back(it == fields.end() ? "" : it->second);
-        }
+        for (const std::string& field : fields) row.push_back(field_text(cell, field));
     }
     return result;
 }

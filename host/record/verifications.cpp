@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "record/choice.hpp"
 #include "record/experiments.hpp"
 #include "record/migrations.hpp"
 #include "record/sqlite.hpp"
@@ -122,10 +123,12 @@ std::optional<std::string> why_skipped(const sqlite::Connection& c, const std::s
 }  // namespace
 
 std::vector<VerificationRow> read_verifications(const std::filesystem::path& database,
-                                                const std::string& experiment) {
+                                                const std::string& experiment, const std::string& where) {
     const sqlite::Connection connection = open_to_read(database);
+    const std::set<std::int64_t> chosen = cells_of(connection, experiment, where);
     auto q = connection.prepare(
-        "SELECT c.verification_key, c.dataset, c.scheme_label, c.partitioner_label, c.kernel, c.precision, c.gpus "
+        "SELECT c.verification_key, c.dataset, c.scheme_label, c.partitioner_label, c.kernel, c.precision, "
+        "c.gpus, c.id "
         "FROM experiment_cell x JOIN cell c ON c.id = x.cell_id WHERE x.experiment_id = ? ORDER BY x.position",
         "read an experiment's cells");
     q.bind(experiment_id(connection, experiment));
@@ -133,7 +136,7 @@ std::vector<VerificationRow> read_verifications(const std::filesystem::path& dat
     std::set<std::string> seen;
     VerificationFinder verifications(connection);
     while (q.step()) {
-        if (!seen.insert(q.text(0)).second) continue;
+        if (!chosen.contains(q.integer(7)) || !seen.insert(q.text(0)).second) continue;
         VerificationRow row{q.text(1), q.text(2), q.text(3), q.text(4), q.text(5), static_cast<int>(q.integer(6)),
                             {}};
         row.found = verifications.of_trials(q.text(0), {});

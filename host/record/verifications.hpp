@@ -53,8 +53,8 @@ struct VerificationRow {
     int gpus = 1;
     VerificationRecord found;
 };
-/// The combinations of an experiment's cells, each once, in its order.
+/// The combinations of an experiment's cells, each once, in its order; `where`: an expression over cells' fields.
 std::vector<VerificationRow> read_verifications(const std::filesystem::path& database,
-                                                const std::string& experiment);
+                                                const std::string& experiment, const std::string& where = "");
 
 }  // namespace gnnbench

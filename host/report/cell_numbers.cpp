@@ -8,16 +8,44 @@
 #include <fmt/format.h>
 
 #include "report/remarks.hpp"
+#include "spec/fields.hpp"
 #include "spec/metrics.hpp"
 
 namespace gnnbench {
 namespace {
 
-std::vector<const ComparisonCell*> fitting(const MeasuredCells& measured, const Conditions& where) {
-    std::vector<const ComparisonCell*> found;
-    for (const ComparisonCell& cell : measured.cells)
-        if (fits(cell, where)) found.push_back(&cell);
-    return found;
+/// The expressions in a table's conditions.
+std::set<std::string> expressions_of(const TableDefinition& t) {
+    std::set<std::string> all;
+    const auto add = [&](const Conditions& where) {
+        for (const Condition& c : where)
+            if (!c.expression.empty()) all.insert(c.expression);
+    };
+    add(t.where);
+    add(t.fitted_to);
+    for (const auto* lines : {&t.rows, &t.columns})
+        for (const TableLine& line : *lines) add(line.where);
+    return all;
+}
+
+/// Fields that expressions may name whether a measured cell has them or not.
+std::vector<std::string> names_in(const std::set<std::string>& expressions) {
+    constexpr std::string_view of_names = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.";
+    std::vector<std::string> names;
+    for (ChoosableField& f : choosable_fields()) names.push_back(std::move(f.name));
+    for (const std::string& e : expressions)
+        for (std::size_t at = e.find_first_of(of_names); at != e.npos; at = e.find_first_of(of_names, at)) {
+            const std::size_t end = std::min(e.find_first_not_of(of_names, at), e.size());
+            if (std::string word = e.substr(at, end - at); is_choosable(word)) names.push_back(std::move(word));
+            at = end;
+        }
+    return names;
+}
+
+bool has_value(const ComparisonCell& cell, const Condition& c) {
+    const auto field = cell.fields.find(c.field);
+    if (field == cell.fields.end()) return c.or_none;
+    return std::ranges::find(c.values, text_of(field->second)) != c.values.end();
 }
 
 double combined(OverCells how, const std::vector<double>& values) {
@@ -56,12 +84,32 @@ std::string name(const ComparisonCell& c) {
 
 }  // namespace
 
-bool fits(const ComparisonCell& cell, const Conditions& where) {
-    return std::all_of(where.begin(), where.end(), [&](const Condition& c) {
-        const auto field = cell.fields.find(c.field);
-        return field != cell.fields.end() &&
-               std::find(c.values.begin(), c.values.end(), field->second) != c.values.end();
+CellNumbers::CellNumbers(const TableDefinition& definition, const MeasuredCells& measured, const ReadMetric& read)
+    : measured_(measured), read_(read) {
+    const std::set<std::string> expressions = expressions_of(definition);
+    if (expressions.empty()) return;
+    std::vector<CellFields> fields;
+    for (const ComparisonCell& cell : measured.cells) fields.push_back(cell.fields);
+    const CellFilter filter(fields, names_in(expressions));
+    for (const std::string& expression : expressions) {
+        std::set<const ComparisonCell*>& those = holds_[expression];
+        const std::vector<bool> chosen = filter.where(expression);
+        for (std::size_t i = 0; i < chosen.size(); ++i)
+            if (chosen[i]) those.insert(&measured.cells[i]);
+    }
+}
+
+bool CellNumbers::fits(const ComparisonCell& cell, const Conditions& where) const {
+    return std::ranges::all_of(where, [&](const Condition& c) {
+        return c.expression.empty() ? has_value(cell, c) : holds_.at(c.expression).contains(&cell);
     });
+}
+
+std::vector<const ComparisonCell*> CellNumbers::fitting(const Conditions& where) const {
+    std::vector<const ComparisonCell*> found;
+    for (const ComparisonCell& cell : measured_.cells)
+        if (fits(cell, where)) found.push_back(&cell);
+    return found;
 }
 
 std::optional<Estimate> CellNumbers::of_cell(const ComparisonCell& cell, const Measure& measure) const {
@@ -72,7 +120,7 @@ std::optional<Estimate> CellNumbers::of_cell(const ComparisonCell& cell, const M
 }
 
 std::optional<Estimate> CellNumbers::of(ResolvedCell& place, const Measure& m, const Conditions& where) const {
-    auto found = fitting(measured_, where);
+    auto found = fitting(where);
     // Cells that were never tried do not make a place ambiguous.
     std::erase_if(found, [](const ComparisonCell* c) { return !c->status; });
     if (found.empty()) return std::nullopt;
@@ -115,7 +163,7 @@ std::optional<Estimate> CellNumbers::of(ResolvedCell& place, const Measure& m, c
 
 std::vector<int> CellNumbers::gpus(const Conditions& where) const {
     std::set<int> all;
-    for (const ComparisonCell* cell : fitting(measured_, where))
+    for (const ComparisonCell* cell : fitting(where))
         if (!cell->ok_trials.empty()) all.insert(cell->gpus);
     return {all.begin(), all.end()};
 }

@@ -1,18 +1,21 @@
 #pragma once
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "report/resolved_table.hpp"
 
 namespace gnnbench {
 
-/// Whether a cell's fields have the values that the conditions allow.
-bool fits(const ComparisonCell& cell, const Conditions& where);
-
 /// Numbers of the measured cells that satisfy some conditions.
 class CellNumbers {
 public:
-    CellNumbers(const MeasuredCells& measured, const ReadMetric& read) : measured_(measured), read_(read) {}
+    /// `definition`: whose expressions may be asked for. Throws SpecError as CellFilter does.
+    CellNumbers(const TableDefinition& definition, const MeasuredCells& measured, const ReadMetric& read);
+
+    bool fits(const ComparisonCell& cell, const Conditions& where) const;
 
     /// The measure's metric of the matching cells, before any comparison. Records in `place` which they are, the
     /// remarks on them, and how they ended if there is no number.
@@ -22,10 +25,12 @@ public:
     std::vector<int> gpus(const Conditions& where) const;
 
 private:
+    std::vector<const ComparisonCell*> fitting(const Conditions& where) const;
     std::optional<Estimate> of_cell(const ComparisonCell& cell, const Measure& measure) const;
 
     const MeasuredCells& measured_;
     const ReadMetric& read_;
+    std::map<std::string, std::set<const ComparisonCell*>> holds_;  ///< of each expression
 };
 
 }  // namespace gnnbench

@@ -9,9 +9,15 @@
 namespace gnnbench {
 namespace {
 
-/// Without the fields that `other` names.
+/// Whether a condition is on one of the fields that `other` names, or on a parameter of a plugin that it names.
+bool is_on(const Condition& c, const Conditions& other) {
+    return std::ranges::any_of(other, [&](const Condition& o) {
+        return c.field == o.field || c.field == o.field + "_label" || c.field.starts_with(o.field + ".");
+    });
+}
+
 Conditions without(Conditions where, const Conditions& other) {
-    for (const Condition& o : other) std::erase_if(where, [&](const Condition& c) { return c.field == o.field; });
+    std::erase_if(where, [&](const Condition& c) { return is_on(c, other); });
     return where;
 }
 
@@ -54,8 +60,7 @@ int devices(const ResolvedCell& place) {
 /// On CPUs a device is a share of the cores, by default a smaller one the more ranks there are.
 void remark_on_threads(ResolvedCell& place, const ResolvedCell& ours, const ResolvedCell& base) {
     const auto threads = [](const ResolvedCell& p) {
-        const auto found = p.cells.front()->fields.find("threads_per_rank");
-        return found == p.cells.front()->fields.end() ? std::string() : found->second;
+        return field_text(p.cells.front()->fields, "threads_per_rank");
     };
     if (threads(ours) != threads(base))
         remark(place,

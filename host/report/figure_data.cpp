@@ -35,7 +35,7 @@ std::string series_name(const TableLine& line) {
     if (!bare || line.where.size() != 1) return name;
     const std::string& field = line.where.front().field;
     if (field == "gpus") return name + (name == "1" ? " GPU" : " GPUs");
-    return field + " " + name;
+    return field.substr(field.rfind('.') + 1) + " " + name;
 }
 
 /// The table as the plot sees it: points along x, and one line of places for each series.

@@ -28,12 +28,7 @@ std::vector<std::string> setting_fields(const Measure& m) {
     if (kind == MetricKind::data) return {"dataset"};
     const bool quotient_of_volumes = kind == MetricKind::volume && m.against != Against::nothing;
     if (kind == MetricKind::partition || quotient_of_volumes) return {"dataset", "gpus"};
-    return {"dataset", "hidden", "gpus"};
-}
-
-std::string value_of(const ComparisonCell& cell, const std::string& field) {
-    const auto found = cell.fields.find(field);
-    return found == cell.fields.end() ? "" : found->second;
+    return {"dataset", "model.hidden", "gpus"};
 }
 
 std::string first_width(const std::string& hidden) { return hidden.substr(0, hidden.find(',')); }
@@ -43,26 +38,17 @@ std::string first_width(const std::string& hidden) { return hidden.substr(0, hid
 bool is_papers_value(const ResolvedCell& place, const std::string& field, const std::string& value) {
     const Condition* c = condition_on(place.where, field);
     if (!c) return false;
-    if (field == "hidden" && condition_on(place.where, "layers"))
+    if (field == "model.hidden" && condition_on(place.where, "model.depth"))
         return first_width(value) == first_width(c->values.front());
     return value == c->values.front();
 }
 
-/// The place's own cells, without their baselines.
-std::vector<const ComparisonCell*> own_cells(const ResolvedCell& place) {
-    std::vector<const ComparisonCell*> own;
-    for (const ComparisonCell* c : place.cells)
-        if (fits(*c, place.where)) own.push_back(c);
-    return own;
-}
-
 /// Whether these have the paper's values of all fields that the number depends on.
 bool has_papers_values(const ResolvedCell& place) {
-    const auto own = own_cells(place);
     for (const std::string& field : setting_fields(*place.measure))
-        for (const ComparisonCell* cell : own)
-            if (!is_papers_value(place, field, value_of(*cell, field))) return false;
-    return !own.empty();
+        for (const ComparisonCell* cell : place.own)
+            if (!is_papers_value(place, field, field_text(cell->fields, field))) return false;
+    return !place.own.empty();
 }
 
 bool has_synthetic_graph(const ComparisonCell& cell) { return cell.synthetic.find("graph") != std::string::npos; }
@@ -109,7 +95,7 @@ bool is_papers_setting(const ResolvedCell& place) {
 bool is_of_papers_size(const ResolvedCell& place, const ResolvedTable& r) {
     return has_papers_values(place) && std::ranges::all_of(place.cells, [&](const ComparisonCell* c) {
                if (!has_synthetic_graph(*c)) return true;
-               const std::string name = value_of(*c, "dataset");
+               const std::string name = field_text(c->fields, "dataset");
                const auto there = r.definition->vertices.find(name), here = r.simulated_vertices.find(name);
                if (there == r.definition->vertices.end() || here == r.simulated_vertices.end()) return false;
                return std::abs(here->second / there->second - 1) <= 0.05;
@@ -126,14 +112,14 @@ std::string setting_differences(const ResolvedTable& r) {
             both = true;
             const auto fields = setting_fields(*place.measure);
             times |= fields.size() == 3;
-            for (const ComparisonCell* cell : own_cells(place))
+            for (const ComparisonCell* cell : place.own)
                 for (const std::string& field : fields) {
                     const Condition* c = condition_on(place.where, field);
-                    const std::string value = value_of(*cell, field);
+                    const std::string value = field_text(cell->fields, field);
                     if (field == "dataset") synthetic |= has_synthetic_graph(*cell);
                     if (!c || is_papers_value(place, field, value)) continue;
                     if (field == "dataset") scaled.emplace(value, c->values.front());
-                    Pairs* pairs = field == "hidden" ? &hidden : field == "gpus" ? &gpus : nullptr;
+                    Pairs* pairs = field == "model.hidden" ? &hidden : field == "gpus" ? &gpus : nullptr;
                     if (pairs) pairs->ours.insert(value), pairs->papers.insert(c->values.front());
                 }
         }

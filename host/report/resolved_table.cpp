@@ -1,6 +1,7 @@
 #include "report/resolved_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -73,7 +74,10 @@ ResolvedCell resolved_place(const TableDefinition& t, const TableLine& row, cons
     }
     place.where = joined(t.where, row.where, column.where);
     place.measurable = row.measured && column.measured && !place.where.empty() && !place.measure->metric.empty();
-    if (place.measurable) fill(place, numbers, place.where);
+    if (!place.measurable) return place;
+    fill(place, numbers, place.where);
+    std::ranges::copy_if(place.cells, std::back_inserter(place.own),
+                         [&](const ComparisonCell* cell) { return numbers.fits(*cell, place.where); });
     return place;
 }
 
@@ -82,9 +86,9 @@ void note_vertices(std::map<std::string, double>& vertices, const ResolvedCell& 
     Measure count;
     count.metric = "vertices";
     for (const ComparisonCell* cell : place.cells) {
-        const auto dataset = cell->fields.find("dataset");
-        if (dataset == cell->fields.end() || vertices.contains(dataset->second)) continue;
-        if (const auto v = read(cell->ok_trials.front(), count)) vertices[dataset->second] = *v;
+        const std::string dataset = field_text(cell->fields, "dataset");
+        if (dataset.empty() || vertices.contains(dataset)) continue;
+        if (const auto v = read(cell->ok_trials.front(), count)) vertices[dataset] = *v;
     }
 }
 
@@ -93,7 +97,7 @@ void note_vertices(std::map<std::string, double>& vertices, const ResolvedCell& 
 ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, const std::string& profile,
                       const ReadMetric& read, const MeasuredCells* simulations) {
     ResolvedTable r{&t, &measured, profile, {}, {}, {}, simulations, {}};
-    const CellNumbers numbers(measured, read);
+    const CellNumbers numbers(t, measured, read);
     for (const TableLine& row : t.rows) {
         auto& line = r.cells.emplace_back();
         for (const TableLine& column : t.columns) {
@@ -105,16 +109,17 @@ ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, c
         }
     }
     if (!simulations || simulations->cells.empty()) return r;
-    const CellNumbers predicted(*simulations, read);
+    const CellNumbers predicted(t, *simulations, read);
     for (const TableLine& row : t.rows) {
         auto& line = r.simulated.emplace_back();
         for (const TableLine& column : t.columns) {
             ResolvedCell& place = line.emplace_back(resolved_place(t, row, column, predicted));
             note_vertices(r.simulated_vertices, place, read);
             place.papers_setting = is_of_papers_size(place, r);
-            place.fitted = !t.fitted_to.empty() &&
-                           std::ranges::any_of(
-                               place.cells, [&](const ComparisonCell* cell) { return fits(*cell, t.fitted_to); });
+            place.fitted =
+                !t.fitted_to.empty() && std::ranges::any_of(place.cells, [&](const ComparisonCell* cell) {
+                    return predicted.fits(*cell, t.fitted_to);
+                });
         }
     }
     return r;

@@ -23,6 +23,7 @@ struct ResolvedCell {
     const Published* given = nullptr;
     std::optional<double> published;
     std::vector<const ComparisonCell*> cells;  ///< behind our number, and its baselines
+    std::vector<const ComparisonCell*> own;    ///< of these, the place's own
     bool counted = false;                      ///< ours is not from a trial: see Counted
     bool fitted = false;          ///< constants of the simulated machine were fitted to one of `cells`
     bool papers_setting = false;  ///< ours is of the paper's dataset, model and number of devices

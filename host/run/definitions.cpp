@@ -10,6 +10,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "core/printable.hpp"
 #include "plugin/places.hpp"
 #include "spec/table_definition.hpp"
 
@@ -42,8 +43,8 @@ std::string default_profile(const TableDefinition& t, const fs::path& database) 
 }
 
 /// What the experiments' simulated profile has on the machines that a definition names.
-MeasuredCells simulated_cells(const TableDefinition& t, const fs::path& database) {
-    MeasuredCells all = read_measured(database, under_profile(t.experiments, simulated_profile));
+MeasuredCells simulated_cells(const TableDefinition& t, const fs::path& database, const std::string& where) {
+    MeasuredCells all = read_measured(database, under_profile(t.experiments, simulated_profile), where);
     std::erase_if(all.cells, [&](const ComparisonCell& c) {
         return std::ranges::find(t.simulated_on, c.simulated) == t.simulated_on.end();
     });
@@ -97,13 +98,17 @@ std::optional<fs::path> find_experiment_folder(const std::string& given) {
     return std::nullopt;
 }
 
-std::unique_ptr<LoadedTable> load_table(const fs::path& file, const std::string& profile,
-                                        const fs::path& database) {
+std::unique_ptr<LoadedTable> load_table(const fs::path& file, const std::string& profile, const fs::path& database,
+                                        const std::string& where) {
     auto table = std::make_unique<LoadedTable>();
     table->definition = load_table_definition(file);
     const std::string chosen = profile.empty() ? default_profile(table->definition, database) : profile;
-    table->measured = read_measured(database, under_profile(table->definition.experiments, chosen));
-    if (!table->definition.simulated_on.empty()) table->simulated = simulated_cells(table->definition, database);
+    table->measured = read_measured(database, under_profile(table->definition.experiments, chosen), where);
+    if (!table->definition.simulated_on.empty())
+        table->simulated = simulated_cells(table->definition, database, where);
+    if (!where.empty() && table->measured.cells.empty() && table->simulated.cells.empty())
+        throw SpecError(
+            fmt::format("no measured cell of {} fits \"{}\"", table->definition.name, printable(where)));
     std::optional<MetricReader> reader;
     if (!table->measured.cells.empty() || !table->simulated.cells.empty()) reader.emplace(database);
     table->resolved = resolve(

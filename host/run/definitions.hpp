@@ -29,8 +29,9 @@ struct LoadedTable {
     MeasuredCells simulated;  ///< on the machines that the definition names
     ResolvedTable resolved;   ///< points into all three
 };
-/// `profile`: empty is the one measured last, or else the first.
+/// `profile`: empty is the one measured last, or else the first. `where`: an expression over cells' fields; empty: all
+/// cells.
 std::unique_ptr<LoadedTable> load_table(const std::filesystem::path& file, const std::string& profile,
-                                        const std::filesystem::path& database);
+                                        const std::filesystem::path& database, const std::string& where = "");
 
 }  // namespace gnnbench

@@ -80,11 +80,9 @@ bool names_field(const std::string& expression, const std::string& field) {
 }
 
 /// As an expression would write it.
-std::string shown(const SqlValue& value) {
-    if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
-    if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
-    if (const auto* text = std::get_if<std::string>(&value)) return "'" + *text + "'";
-    return "NULL";
+std::string shown(const CellValue& value) {
+    if (std::holds_alternative<std::monostate>(value)) return "NULL";
+    return std::holds_alternative<std::string>(value) ? "'" + text_of(value) + "'" : text_of(value);
 }
 
 }  // namespace

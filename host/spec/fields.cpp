@@ -1,5 +1,6 @@
 #include "spec/fields.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <type_traits>
@@ -297,6 +298,31 @@ const Section* find_section(std::string_view name) {
     for (const Section& s : declared_sections)
         if (name == s.name) return &s;
     return nullptr;
+}
+
+namespace {
+
+bool is_plugin(const Field& f) { return f.type == T::strategy || f.type == T::partitioner || f.type == T::kernel; }
+
+}  // namespace
+
+std::vector<ChoosableField> choosable_fields() {
+    std::vector<ChoosableField> all;
+    for (const Field& f : declared) {
+        if (!f.access.of_cell) continue;
+        all.push_back({f.path, f.help});
+        if (is_plugin(f)) all.push_back({fmt::format("{}_label", f.path), "With what differs from its defaults"});
+        if (f.type == T::widths) all.push_back({"model.depth", "Number of layers: hidden ones and the last"});
+    }
+    return all;
+}
+
+bool is_choosable(std::string_view name) {
+    for (const Field& f : declared)
+        if ((is_plugin(f) || f.type == T::dataset) && name.starts_with(f.path) &&
+            name.substr(std::string_view(f.path).size()).starts_with('.'))
+            return true;
+    return std::ranges::any_of(choosable_fields(), [&](const ChoosableField& f) { return f.name == name; });
 }
 
 std::string expectation(const Field& f) {

@@ -107,6 +107,14 @@ std::span<const char* const> file_keys();
 
 /// nullptr if there is no such key.
 const Field* find_field(std::string_view path);
+
+/// A name by which expressions and tables choose cells (see record/cell_filter.hpp).
+struct ChoosableField {
+    std::string name, help;
+};
+/// All but the parameters of plugins and datasets, which are named after what has them: scheme.overlap.
+std::vector<ChoosableField> choosable_fields();
+bool is_choosable(std::string_view name);
 const Section* find_section(std::string_view name);
 /// "a number between 0 and 1 (1 excluded)", "one of: relu, sigmoid".
 std::string expectation(const Field& field);

@@ -65,26 +65,6 @@ constexpr std::array all_metrics{
     Metric{"classes", "", K::data, "of labels"},
 };
 
-constexpr std::array all_fields{
-    CellField{"dataset", "its name in tables"},
-    CellField{"scheme", "with what differs from its defaults: mg-gcn, mg-gcn(overlap=false)"},
-    CellField{"scheme_name", "without parameters"},
-    CellField{"partitioner", "with what differs from its defaults; none on one gpu"},
-    CellField{"partitioner_name", "without parameters"},
-    CellField{"kernel", "the compute back end"},
-    CellField{"spmm_model",
-              "how a simulated kernel costs SpMM: roofline or plexus-thesis; none where it is measured"},
-    CellField{"gpus", "devices"},
-    CellField{"threads_per_rank", "CPU threads"},
-    CellField{"precision", "float32 or float64"},
-    CellField{"hidden", "widths of hidden layers: 64,64"},
-    CellField{"layers", "number of hidden layers plus one"},
-    CellField{"optimizer", "sgd, adam or adamw"},
-    CellField{"seed", "of the cell"},
-    CellField{"epochs", "measured ones"},
-    CellField{"slowdown", "of ranks, as declared: {3: 2, jitter: 0.2}; none where none is"},
-};
-
 constexpr std::array all_units{
     ShownUnit{"h", "s", 3600},
     ShownUnit{"s", "s", 1},
@@ -115,7 +95,6 @@ const auto* named(const All& all, std::string_view name) {
 
 std::span<const Metric> metrics() { return all_metrics; }
 const Metric* find_metric(std::string_view name) { return named(all_metrics, name); }
-std::span<const CellField> cell_fields() { return all_fields; }
 std::span<const ShownUnit> shown_units() { return all_units; }
 const ShownUnit* find_unit(std::string_view name) { return named(all_units, name); }
 

@@ -26,12 +26,6 @@ std::span<const Metric> metrics();
 /// nullptr where there is none of that name.
 const Metric* find_metric(std::string_view name);
 
-/// Fields of a cell that tables choose cells by, in `where`.
-struct CellField {
-    std::string_view name, help;
-};
-std::span<const CellField> cell_fields();
-
 /// A unit that numbers are shown in, and how many of the metric's own unit it is: "ms" → 1e-3. Empty name: as they
 /// are.
 struct ShownUnit {

@@ -58,9 +58,8 @@ std::size_t lines_in(const YamlNode& n) {
 
 void check_conditions_size(const YamlNode& owner, Findings& findings) {
     const YamlNode* where = owner.find("where");
-    if (!where) return;
     std::size_t values = 0;
-    for (const YamlEntry& e : where->entries) values += std::max<std::size_t>(1, e.value.items.size());
+    for (const Condition& c : conditions(where)) values += std::max<std::size_t>(1, c.values.size());
     if (values > most_values)
         findings.add(where->place, "where",
                      fmt::format("compares with {} values; at most {} are allowed", values, most_values));

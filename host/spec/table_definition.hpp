@@ -11,10 +11,13 @@
 
 namespace gnnbench {
 
-/// A cell's field has one of these values. In a table the first is the paper's own setting.
+/// A cell's field has one of these values, or an SQL expression over its fields holds (see CellFilter). Of the values, the
+/// first is the paper's own setting.
 struct Condition {
-    std::string field;
+    std::string field;  ///< as expressions name it: "model.hidden"; empty: `expression`
     std::vector<std::string> values;
+    bool or_none = false;  ///< null is among the values: a cell without this field, too
+    std::string expression{};
     bool operator==(const Condition&) const = default;
 };
 using Conditions = std::vector<Condition>;

@@ -6,6 +6,7 @@
 
 #include <gnnbench/spelling.hpp>
 
+#include "spec/fields.hpp"
 #include "spec/metrics.hpp"
 
 namespace gnnbench {
@@ -97,38 +98,38 @@ constexpr std::array all_keys{
              "How several matching cells are combined; default: only, which shows a remark instead of a number"},
     TableKey{"measure",
              "speed_up_over",
-             KeyType::conditions,
+             KeyType::values,
              {},
              false,
              "The number of the cell that differs in these fields, divided by this cell's"},
     TableKey{"measure",
              "relative_to",
-             KeyType::conditions,
+             KeyType::values,
              {},
              false,
              "This cell's number divided by that of the cell that differs in these fields"},
     TableKey{"measure",
              "efficiency_over",
-             KeyType::conditions,
+             KeyType::values,
              {},
              false,
              "The speed-up over the cell that differs in these fields, divided by the ratio of their numbers of "
              "devices"},
     TableKey{"measure",
              "karp_flatt_over",
-             KeyType::conditions,
+             KeyType::values,
              {},
              false,
              "The serial fraction that this speed-up implies, after Karp and Flatt"},
     TableKey{"measure",
              "overtakes",
-             KeyType::conditions,
+             KeyType::values,
              {},
              false,
              "The number of devices from which on this is lower than the cell with these fields"},
     TableKey{"measure",
              "pays_back_over",
-             KeyType::conditions,
+             KeyType::values,
              {},
              false,
              "The number of epochs after which shorter epochs have amortised longer partitioning"},
@@ -187,16 +188,34 @@ void check_word(const TableKey& key, const YamlNode& n, Findings& findings) {
                  fmt::format("found {}; {}", describe(n), allowed_words(is_text(n) ? n.text : "", allowed)));
 }
 
-void check_conditions(const TableKey& key, const YamlNode& n, Findings& findings) {
-    if (!n.is(YamlNode::Kind::map)) return expect(false, key, n, "a mapping of fields to values", findings);
+void check_field(const std::string& name, const Place& place, Findings& findings) {
+    if (is_choosable(name)) return;
     std::vector<std::string> allowed;
-    for (const CellField& f : cell_fields()) allowed.emplace_back(f.name);
+    for (ChoosableField& f : choosable_fields()) allowed.push_back(std::move(f.name));
+    findings.add(
+        place, name,
+        fmt::format("a cell has no such field; {}; parameters are named after their plugin: scheme.overlap",
+                    allowed_words(name, allowed)));
+}
+
+void check_values(const TableKey& key, const YamlNode& n, Findings& findings) {
+    if (!n.is(YamlNode::Kind::map)) return expect(false, key, n, "a mapping of fields to values", findings);
     for (const YamlEntry& e : n.entries) {
-        if (std::find(allowed.begin(), allowed.end(), e.key) == allowed.end())
-            findings.add(e.place, e.key,
-                         fmt::format("a cell has no such field; {}", allowed_words(e.key, allowed)));
-        expect(all_texts(e.value), key, e.value, "a value or a list of values", findings);
+        check_field(e.key, e.place, findings);
+        const bool fine =
+            e.value.scalar() || (e.value.is(YamlNode::Kind::list) && !e.value.items.empty() &&
+                                 std::ranges::all_of(e.value.items, [](const YamlNode& v) { return v.scalar(); }));
+        expect(fine, key, e.value, "a value or a list of values", findings);
     }
+}
+
+void check_conditions(const TableKey& key, const YamlNode& n, Findings& findings) {
+    if (n.is(YamlNode::Kind::list))
+        for (const YamlNode& item : n.items) check_conditions(key, item, findings);
+    else if (n.is(YamlNode::Kind::map))
+        check_values(key, n, findings);
+    else
+        expect(is_text(n), key, n, "a mapping of fields to values, or an expression", findings);
 }
 
 void check_lines(const TableKey& key, const YamlNode& n, Findings& findings) {
@@ -205,6 +224,7 @@ void check_lines(const TableKey& key, const YamlNode& n, Findings& findings) {
         const YamlNode* values = n.find("values");
         expect(n.entries.size() == 2 && over && values && is_text(*over) && all_texts(*values), key, n,
                "a list of lines, or {over: field, values: [...]}", findings);
+        if (over && is_text(*over)) check_field(over->text, over->place, findings);
         return;
     }
     if (!n.is(YamlNode::Kind::list) || n.items.empty()) return expect(false, key, n, "a list of lines", findings);
@@ -240,6 +260,8 @@ void check_value(const TableKey& key, const YamlNode& n, Findings& findings) {
             else
                 check_word(key, n, findings);
             return;
+        case KeyType::values:
+            return check_values(key, n, findings);
         case KeyType::conditions:
             return check_conditions(key, n, findings);
         case KeyType::measure:

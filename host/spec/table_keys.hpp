@@ -9,8 +9,22 @@
 
 namespace gnnbench {
 
-/// The type of a key in a table definition. The last four are lists or mappings with keys of their own.
-enum class TableKeyType { text, texts, whole, share, boolean, word, words, conditions, measure, plot, lines };
+/// The type of a key in a table definition. `values` is a mapping of fields to values, `conditions` that or an SQL
+/// expression or a list of both; the last three are lists or mappings with keys of their own.
+enum class TableKeyType {
+    text,
+    texts,
+    whole,
+    share,
+    boolean,
+    word,
+    words,
+    values,
+    conditions,
+    measure,
+    plot,
+    lines
+};
 
 /// One key. Reading, the JSON Schema and the reference page come from this.
 struct TableKey {

@@ -19,10 +19,41 @@ std::vector<std::string> texts(const YamlNode* n) {
     return all;
 }
 
+namespace {
+
+/// Numbers as cells' fields show them: "1.0" is "1".
+std::string value_text(const YamlNode& n) {
+    double real = 0;
+    return n.is(YamlNode::Kind::real) && to_real(n, real) ? fmt::format("{}", real) : n.text;
+}
+
+Condition equality(const YamlEntry& e) {
+    Condition c{e.key, {}};
+    const auto add = [&](const YamlNode& value) {
+        if (value.is(YamlNode::Kind::null))
+            c.or_none = true;
+        else
+            c.values.push_back(value_text(value));
+    };
+    if (e.value.is(YamlNode::Kind::list))
+        for (const YamlNode& item : e.value.items) add(item);
+    else
+        add(e.value);
+    return c;
+}
+
+}  // namespace
+
 Conditions conditions(const YamlNode* n) {
     Conditions all;
-    if (n)
-        for (const YamlEntry& e : n->entries) all.push_back({e.key, texts(&e.value)});
+    if (!n) return all;
+    if (n->is(YamlNode::Kind::list))
+        for (const YamlNode& item : n->items)
+            for (Condition& c : conditions(&item)) all.push_back(std::move(c));
+    else if (n->is(YamlNode::Kind::map))
+        for (const YamlEntry& e : n->entries) all.push_back(equality(e));
+    else
+        all.push_back({.field = "", .values = {}, .or_none = false, .expression = n->text});
     return all;
 }
 

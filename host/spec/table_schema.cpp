@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "spec/fields.hpp"
 #include "spec/metrics.hpp"
 #include "spec/published.hpp"
 #include "spec/table_keys.hpp"
@@ -35,6 +36,8 @@ ordered_json allowed(const TableKey& k) {
             return {{"enum", k.words}};
         case KeyType::words:
             return one_or_more({{"enum", k.words}});
+        case KeyType::values:
+            return definition("values");
         case KeyType::conditions:
             return definition("conditions");
         case KeyType::measure:
@@ -84,8 +87,10 @@ std::string rows_of(std::string_view owner) {
                 return fmt::format("one of: {}", fmt::join(k.words, ", "));
             case KeyType::words:
                 return fmt::format("some of: {}", fmt::join(k.words, ", "));
-            case KeyType::conditions:
+            case KeyType::values:
                 return "fields and values";
+            case KeyType::conditions:
+                return "conditions";
             case KeyType::measure:
                 return "what is shown";
             case KeyType::plot:
@@ -123,11 +128,11 @@ columns:
 best: none
 ```
 
-A place shows a number of the cell whose fields match `where` of the table, of its row and of its column; a list matches
-any of its values, the first being the paper's own setting. `{over: gpus, values: [1, 2]}` is a line for each value,
-named after it. Of several trials it is the median, with its interval. A cell that was never measured is empty. Remarks
-on a number (synthetic data, more ranks than cores, a paper's shortcut, not verified) are above the table, once for the
-whole table, rows or columns that they apply to; a remark on a single number is a footnote.
+A place shows a number of the cell that satisfies `where` of the table, of its row and of its column.
+`{over: gpus, values: [1, 2]}` is a line for each value, named after it. Of several trials it is the median, with its
+interval. A cell that was never measured is empty. Remarks on a number (synthetic data, more ranks than cores, a paper's
+shortcut, not verified) are above the table, once for the whole table, rows or columns that they apply to; a remark on a
+single number is a footnote.
 
 `ours ÷ paper` is shown only for numbers of the paper's own setting: dataset, hidden widths and number of devices, each
 named by `where` with the paper's value first (counts of a graph: only the dataset; quotients of volumes: dataset and
@@ -145,6 +150,21 @@ lines and hatched bars. They never enter `ours ÷ paper`. `SIMULATED ÷ paper` h
 of the paper's number of vertices within 5%, which may be synthetic.
 
 `published.csv` beside it has the paper's numbers, in the columns `)";
+
+constexpr const char* conditions = R"(
+## Conditions
+
+Conditions choose cells by the fields of the [spec reference](spec-reference.md) that are part of a cell, in the language of
+`--where` and `exclude`: SQL over these names, such as `"scheme = 'mg-gcn' AND NOT scheme.overlap"`. A mapping is short for
+equalities: `{gpus: [4, 8], scheme: mg-gcn, scheme.overlap: false}` is `gpus IN (4, 8) AND scheme = 'mg-gcn' AND NOT
+scheme.overlap`. The first of several values is the paper's own setting; `null` among them is a cell without the field, such
+as one whose scheme has no such parameter. A list of mappings and expressions holds where all of them do.
+
+A plugin is named without its parameters (`scheme: mg-gcn`); `scheme.overlap` is one of them. Name parameters even at their
+defaults where cells differ in them; `scheme_label`, the name that tables show, changes with the defaults. On one part
+`partitioner` is `none`. `model.hidden` is text, `64,64`, and `model.depth` the number of layers. The cell that differs "in
+these fields" need not satisfy conditions on them, nor on the parameters of a plugin that they name.
+)";
 
 constexpr const char* scaling = R"(
 ### Scaling
@@ -173,10 +193,11 @@ ordered_json table_schema() {
     for (const Metric& m : metrics()) names.push_back(m.name);
     for (const ShownUnit& u : shown_units())
         if (!u.name.empty()) units.push_back(u.name);
-    for (const CellField& f : cell_fields()) {
+    ordered_json value{{"type", ordered_json::array({"string", "number", "boolean", "null"})}};
+    for (const ChoosableField& f : choosable_fields()) {
         ordered_json j{{"description", f.help}};
-        j.update(one_or_more(scalar()));
-        fields[std::string(f.name)] = j;
+        j.update(one_or_more(value));
+        fields[f.name] = j;
     }
     ordered_json lines;
     lines["anyOf"] = ordered_json::array(
@@ -198,7 +219,16 @@ ordered_json table_schema() {
         {"plot", object("plot")},
         {"metric", {{"enum", names}}},
         {"unit", {{"enum", units}}},
-        {"conditions", {{"type", "object"}, {"additionalProperties", false}, {"properties", fields}}}};
+        {"values",
+         {{"type", "object"},
+          {"additionalProperties", false},
+          {"properties", fields},
+          {"patternProperties", {{"^(dataset|scheme|partitioner|kernel)\\..", one_or_more(value)}}}}},
+        {"conditions",
+         {{"anyOf",
+           ordered_json::array({definition("values"),
+                                {{"type", "string"}, {"description", "SQL over a cell's fields"}},
+                                {{"type", "array"}, {"minItems", 1}, {"items", definition("conditions")}}})}}}};
     return schema;
 }
 
@@ -216,8 +246,7 @@ std::string table_reference_page() {
     page += "\n## A row or a column\n\nA name, or a mapping.\n\n" + rows_of("line");
     page += "\n## `cell`\n\n" + rows_of("measure") + scaling;
     page += "\n## `plot`\n\n" + rows_of("plot");
-    page += "\n## Fields for `where`\n\n| field | meaning |\n| --- | --- |\n";
-    for (const CellField& f : cell_fields()) page += fmt::format("| `{}` | {} |\n", f.name, f.help);
+    page += conditions;
     page += "\n## Metrics\n\n| metric | unit | meaning |\n| --- | --- | --- |\n";
     for (const Metric& m : metrics()) page += fmt::format("| `{}` | {} | {} |\n", m.name, m.unit, m.help);
     page += "\n## Units\n\n";

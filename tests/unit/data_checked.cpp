@@ -183,7 +183,8 @@ TEST_CASE("flags in a manifest are those of the rows") {
     CHECK_THAT(with({{"synthetic", {"grph"}}}), says("\"synthetic\" has 'grph', allowed are graph, features"));
     CHECK_THAT(with({{"synthetic", {"labels", "labels"}}}), says("once each"));
     CHECK_THAT(with({{"synthetic", {"labels"}}}), says("was changed after the dataset was created"));
-    CHECK_THAT(with({{"options", {{"generate", "dcsbm"}}}}, true), says("\"synthetic\" is [], without the graph"));
+    CHECK_THAT(with(forged([](Manifest& m) { m.options = {{"generate", "dcsbm"}}; })),
+               says("\"synthetic\" is [], without the graph"));
     s.checks();
     CHECK_FALSE(s.checks());
 }

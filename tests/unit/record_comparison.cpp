@@ -8,6 +8,7 @@
 #include "record/comparison.hpp"
 #include "record/database.hpp"
 #include "record/query.hpp"
+#include "record/origin.hpp"
 #include "record/varying.hpp"
 #include "record_samples.hpp"
 
@@ -87,7 +88,20 @@ TEST_CASE("cells of one place that differ in slowdown are told apart by it") {
     REQUIRE(c.cells.size() == 2);
     CHECK(c.cells[0].others == std::vector<std::string>{"none"});
     CHECK(c.cells[1].others == std::vector<std::string>{"{3: 2}"});
-    CHECK(c.cells[1].fields.at("slowdown") == "{3: 2}");
+    CHECK(field_text(c.cells[1].fields, "slowdown") == "{3: 2}");
+}
+
+TEST_CASE("an expression chooses among an experiment's cells, for tables, origins and verifications") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    d.register_experiment("sample", "", std::vector{samples::cell("serial", 1), samples::cell("mg-gcn", 2)});
+    CHECK(read_comparison(path, "sample").cells.size() == 2);
+    CHECK(read_comparison(path, "sample", "", "gpus = 2").cells.at(0).scheme == "mg-gcn");
+    CHECK(read_origin(path, "sample", "gpus = 2").cells.size() == 1);
+    CHECK(read_verifications(path, "sample", "scheme = 'serial'").at(0).gpus == 1);
+    CHECK_THROWS_WITH(read_comparison(path, "sample", "", "gpus = 3"),
+                      Catch::Contains("no cell of 'sample' fits \"gpus = 3\""));
 }
 
 TEST_CASE("cells of one place that differ in sparse features are told apart by it") {
@@ -110,27 +124,29 @@ TEST_CASE("cells of one place that differ in sparse features are told apart by i
 }
 
 TEST_CASE("fields that differ between cells of one place are found") {
-    const std::vector<json> identities{{{"seed", 1}, {"gpus", 1}, {"train", {{"lr", 0.1}}}},
-                                       {{"seed", 2}, {"gpus", 1}, {"train", {{"lr", 0.1}}}},
-                                       {{"seed", 1}, {"gpus", 2}, {"train", {{"lr", 0.1}, {"note", "x"}}}}};
+    const auto cell = [](std::int64_t seed, std::int64_t gpus) {
+        return CellFields{{"seed", seed}, {"gpus", gpus}, {"train.lr", 0.1}};
+    };
+    std::vector<CellFields> cells{cell(1, 1), cell(2, 1), cell(1, 2)};
+    cells[2]["train.note"] = std::string("x");
     const std::vector<std::string> places{"a", "a", "b"};
-    const VaryingFields v = varying_fields(places, identities);
+    const VaryingFields v = varying_fields(places, cells);
     CHECK(v.names == std::vector<std::string>{"seed"});
     CHECK(v.values == std::vector<std::vector<std::string>>{{"1"}, {"2"}, {"1"}});
     const std::vector<std::string> together{"a", "a", "a"};
-    CHECK(varying_fields(together, identities).names == std::vector<std::string>{"gpus", "seed", "note"});
+    CHECK(varying_fields(together, cells).names == std::vector<std::string>{"gpus", "seed", "note"});
 }
 
-TEST_CASE("what has a label differs by it, and only below it where labels are alike") {
-    const auto kernel = [](const char* label, json params) {
-        return json{{"kernel", {{"label", label}, {"params", std::move(params)}}}};
+TEST_CASE("what has a label differs by it, and only in its parameters where labels are the same") {
+    const auto kernel = [](const std::string& label, const std::string& param, CellValue value) {
+        return CellFields{{"kernel", label}, {"kernel_label", label}, {"kernel." + param, std::move(value)}};
     };
     const std::vector<std::string> places{"a", "a"};
-    const std::vector<json> apart{kernel("cpu", {{"format", "csr"}}), kernel("cuda", {{"tf32", false}})};
+    const std::vector apart{kernel("cpu", "format", "csr"), kernel("cuda", "tf32", false)};
     CHECK(varying_fields(places, apart).names == std::vector<std::string>{"kernel"});
     CHECK(varying_fields(places, apart).values == std::vector<std::vector<std::string>>{{"cpu"}, {"cuda"}});
-    const std::vector<json> alike{kernel("mine", {{"format", "csr"}}), kernel("mine", {{"format", "ell"}})};
-    CHECK(varying_fields(places, alike).names == std::vector<std::string>{"format"});
+    const std::vector same{kernel("mine", "format", "csr"), kernel("mine", "format", "ell")};
+    CHECK(varying_fields(places, same).names == std::vector<std::string>{"format"});
 }
 
 namespace {

@@ -38,9 +38,9 @@ TEST_CASE("cells of several experiments, on the machine of the newest trial") {
     CHECK(m.experiments == std::vector<std::string>{"second", "sample"});
     REQUIRE(m.cells.size() == 2);
     CHECK_FALSE(m.cells[0].status);  // its trial is another machine's
-    CHECK(m.cells[1].fields.at("scheme") == "mg-gcn");
-    CHECK(m.cells[1].fields.at("gpus") == "2");
-    CHECK(m.cells[1].fields.at("hidden") == "64");
+    CHECK(field_text(m.cells[1].fields, "scheme") == "mg-gcn");
+    CHECK(field_text(m.cells[1].fields, "gpus") == "2");
+    CHECK(field_text(m.cells[1].fields, "model.hidden") == "64");
     REQUIRE(m.cells[1].ok_trials.size() == 1);
 }
 

@@ -37,3 +37,27 @@ TEST_CASE("query reads; SQLite itself refuses to write") {
     CHECK_THROWS_AS(query(path, " ; "), SpecError);
     CHECK(rows(path, "SELECT 1, 2.5, 'three', NULL; -- done\n") == json{{1, 2.5, "three", nullptr}});
 }
+
+TEST_CASE("an expression over cells leaves views of cells with those alone") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const CellRecord one = samples::cell("serial", 1), two = samples::cell("mg-gcn", 2);
+    d.register_experiment("sample", "", std::vector<CellRecord>{one, two});
+    d.apply(samples::whole_trial("t1", one));
+    d.apply(samples::whole_trial("t2", two));
+    const auto count = [&](const std::string& view, const std::string& where) {
+        return query(path, "SELECT count(*) FROM " + view, {}, 0, where).rows.at(0).at(0);
+    };
+    for (const char* view : {"trials", "cells", "latest", "compared_trials", "verifications"}) {
+        CAPTURE(view);
+        CHECK(count(view, "gpus > 2") == SqlValue(std::int64_t{0}));
+        if (std::string(view) != "verifications")
+            CHECK(count(view, "model.hidden = '64'") == SqlValue(std::int64_t{2}));
+        if (std::string(view) != "verifications")
+            CHECK(count(view, "scheme = 'mg-gcn'") == SqlValue(std::int64_t{1}));
+    }
+    CHECK(query(path, named_query("fastest").sql, {}, 0, "gpus = 1").rows.size() == 1);
+    CHECK_THROWS_WITH(count("trials", "scheem = 'x'"), Catch::Contains("did you mean 'scheme'?"));
+    CHECK_THROWS_WITH(query(path, "DELETE FROM trial", {}, 0, "gpus = 1"), Catch::Contains("readonly"));
+}

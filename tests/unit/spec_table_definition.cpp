@@ -43,6 +43,11 @@ TEST_CASE("what is wrong in a definition is said with its line, all of it at onc
     CHECK(mistakes(plain + "cell: {metric: training_s, until: 0.8}\n").empty());
     CHECK_THAT(mistakes(plain + "where: {gpu: 1}\n"),
                Contains("5:9: gpu: a cell has no such field") && Contains("'gpus'"));
+    CHECK_THAT(mistakes(plain + "where: {hidden: 64}\n"), Contains("a cell has no such field"));
+    CHECK_THAT(mistakes(plain + "where: [{gpus: {}}]\n"), Contains("expected a value or a list of values"));
+    CHECK_THAT(mistakes(plain + "cell: {metric: epoch_s, relative_to: gpus = 1}\n"),
+               Contains("relative_to: expected a mapping of fields to values"));
+    CHECK(mistakes(plain + "where: [gpus > 2, {scheme.overlap: [false, null]}]\n").empty());
     CHECK_THAT(mistakes(plain + "plot: {x_label: n}\n"), Contains("kind: is required"));
     CHECK_THAT(mistakes("title: T\nsource: S\nrows: [a, a]\ncolumns: {over: gpus}\n"),
                Contains("{over: field, values: [...]}"));
