@@ -4,13 +4,13 @@
 #include <cmath>
 #include <vector>
 
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/students_t.hpp>
+
 #include <gnnbench/error.hpp>
 
 namespace gnnbench {
 namespace {
-
-/// Student's t, two-sided 95%, for 1 to 4 degrees of freedom.
-constexpr double t_975[] = {12.706204736174698, 4.302652729911275, 3.182446305284263, 2.776445105197793};
 
 /// Run times are positive and skewed to the right, so their logarithms are taken to be normal: exp of the mean of
 /// logarithms is then the median, and exp of its t interval the median's. For n ≤ 5 it holds the sample median too,
@@ -20,7 +20,8 @@ Estimate with_student_t_of_logarithms(std::span<const double> values, double mid
     double mean = 0, squares = 0;
     for (const double v : values) mean += std::log(v) / n;
     for (const double v : values) squares += (std::log(v) - mean) * (std::log(v) - mean);
-    const double half = t_975[values.size() - 2] * std::sqrt(squares / (n - 1) / n);
+    const boost::math::students_t t(n - 1);
+    const double half = quantile(complement(t, 0.025)) * std::sqrt(squares / (n - 1) / n);
     return {static_cast<std::int64_t>(values.size()), middle, std::exp(mean - half), std::exp(mean + half),
             SpreadMethod::log_student_t};
 }
@@ -29,16 +30,9 @@ Estimate with_student_t_of_logarithms(std::span<const double> values, double mid
 /// that keeps 95%.
 Estimate with_order_statistics(std::span<const double> sorted, double middle) {
     const std::size_t n = sorted.size();
-    double term = std::exp2(-static_cast<double>(n)), below = term;  // P(B = 0), P(B < k) for k = 1
-    std::size_t k = 1;
-    if (n > 1000)  // where 2^-n nears the smallest double, the normal approximation is exact to less than one rank
-        k = static_cast<std::size_t>((static_cast<double>(n) - 1.96 * std::sqrt(static_cast<double>(n))) / 2);
-    while (n <= 1000 && k < n / 2) {
-        term *= static_cast<double>(n - k + 1) / static_cast<double>(k);
-        if (2 * (below + term) > 0.05) break;
-        below += term;
-        ++k;
-    }
+    const boost::math::binomial b(static_cast<double>(n), 0.5);
+    const auto k =
+        static_cast<std::size_t>(quantile(b, 0.025)) + 1;  // quantile: the largest whole x with P(B ≤ x) ≤ 0.025
     return {static_cast<std::int64_t>(n), middle, sorted[k - 1], sorted[n - k], SpreadMethod::order_statistics};
 }
 

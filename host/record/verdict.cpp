@@ -6,6 +6,8 @@
 #include <numeric>
 #include <random>
 
+#include <boost/math/distributions/normal.hpp>
+
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -17,15 +19,8 @@ namespace {
 /// P(|Z| > z), Z standard normal.
 double two_sided(double z) { return std::erfc(std::abs(z) / std::sqrt(2.0)); }
 
-/// The z with P(Z < z) = p, by bisection: it is needed only a few times.
-double normal_quantile(double p) {
-    double low = -10, high = 10;
-    for (int i = 0; i < 100; ++i) {
-        const double middle = (low + high) / 2;
-        (std::erfc(-middle / std::sqrt(2.0)) / 2 < p ? low : high) = middle;
-    }
-    return (low + high) / 2;
-}
+/// The z with P(Z < z) = p.
+double normal_quantile(double p) { return quantile(boost::math::normal(), p); }
 
 /// Ranks from 1, ties sharing their mean.
 std::vector<double> ranks_of(const std::vector<double>& values) {
