@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# A paper of one's own: what `init --paper` writes is an experiment, a table and a figure that work as they are, and the
+# paper's numbers stand beside ours once they are in published.csv.
+root="$(cd "$(dirname "$0")/../.." && pwd)"
+source "$root/tests/endtoend/lib.sh"
+
+gnnbench init --paper my-paper
+expect_code 0 "init --paper"
+expect_text err "wrote experiments/my-paper: an experiment, a table, a figure" "init --paper"
+! grep -rq '%paper%\|%folder%' experiments/my-paper || fail "a mark is left in what init --paper wrote"
+gnnbench init --paper my-paper
+expect_code 2 "a folder that is there"
+expect_text err "'experiments/my-paper' is there and not empty" "a folder that is there"
+gnnbench init --paper "My paper"
+expect_code 2 "a name with a blank"
+expect_text err "small letters, digits and hyphens are allowed" "a name with a blank"
+
+gnnbench validate experiments/my-paper
+expect_code 0 "validate the folder"
+gnnbench run experiments/my-paper
+expect_code 0 "run the folder"
+expect_value "SELECT count(DISTINCT cell) FROM trials WHERE status = 'ok' AND purpose = 'measure'" 3 "serial once, mg-gcn twice"
+gnnbench table my-paper/table-1
+expect_code 0 "the table by its name"
+expect_text out "speed-up" "the table"
+! grep -q 'cells match this place' out || fail "a place of the table is of several cells: $(cat out)"
+
+echo 'table-1,2,mg-gcn,12.5,ms,p. 6,12.5,' >>experiments/my-paper/published.csv
+gnnbench table my-paper/table-1
+expect_text out "12.5" "the paper's number"
+expect_text out "ours is not the paper's setting" "the paper's number beside a scaled graph"
+echo 'table-1,3,mg-gcn,1,ms,p. 6,1,' >>experiments/my-paper/published.csv
+gnnbench validate experiments/my-paper
+expect_code 2 "a published number of no place"
+expect_text err "has no such row" "a published number of no place"
+sed -i '$d' experiments/my-paper/published.csv
+
+gnnbench plan experiments/my-paper --profile paper
+expect_code 2 "the paper's size without its graph"
+expect_text err "reddit" "the paper's size without its graph"
+gnnbench report experiments/my-paper --output page.html
+expect_code 0 "a report of the folder"
+if command -v gnuplot >/dev/null; then
+    gnnbench figure my-paper/figure-1 --output figure.svg
+    expect_code 0 "the figure"
+fi
