@@ -145,7 +145,7 @@ source: Paper, Figure 1
 experiments: cells
 simulated_on: perlmutter
 cell: {metric: epoch_s, unit: ms}
-where: {dataset: paper, hidden: "16"}
+where: {dataset: paper, model.hidden: "16"}
 rows: {over: gpus, values: [2, 4]}
 columns: [{name: a, where: {scheme: cagnet-1d}}]
 plot: {kind: scaling}
