@@ -85,14 +85,18 @@ int guarded(const Action& action) {
     }
 }
 
-void define(CLI::App& app, GlobalOptions& options, Action& action) {
+}  // namespace
+
+void define_commands(CLI::App& app, GlobalOptions& options, Action& action) {
     app.require_subcommand(1);
     app.set_help_all_flag("--help-all", "Help of every command");
     app.footer(exit_codes);
     app.add_option("--database", options.database, "Where results are kept (default: gnnbench.sqlite here)")
-        ->envname("GNNBENCH_DATABASE");
+        ->envname("GNNBENCH_DATABASE")
+        ->type_name("FILE");
     app.add_option("--data-dir", options.data_dir,
-                   "Where datasets are kept (default: $GNNBENCH_DATA, or datasets here)");
+                   "Where datasets are kept (default: $GNNBENCH_DATA, or datasets here)")
+        ->type_name("FOLDER");
     app.set_version_flag("-V,--version", version_text, "What this program is and was built from");
     app.add_flag_callback(
         "-q,--quiet", [] { set_verbosity(Verbosity::quiet); }, "Without progress: results and problems only");
@@ -107,8 +111,6 @@ void define(CLI::App& app, GlobalOptions& options, Action& action) {
         add(app, options, action);
 }
 
-}  // namespace
-
 int run_gnnbench(int argc, char** argv) {
     GlobalOptions options;
     Action action;
@@ -116,7 +118,7 @@ int run_gnnbench(int argc, char** argv) {
     // Beyond `ulimit -f` a write then fails, and its error says which; the signal would end us without a word.
     std::signal(SIGXFSZ, SIG_IGN);
     return guarded([&]() -> int {
-        define(app, options, action);
+        define_commands(app, options, action);
         const std::vector<std::string> words(argv + 1, argv + argc);
         if (!words.empty() && words.front() == "__complete") {
             print_completions(app, {words.begin() + 1, words.end()});

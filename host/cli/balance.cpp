@@ -162,9 +162,12 @@ void add_balance(CLI::App& dataset, const GlobalOptions& options, Action& action
         ->add_option("name", choice->dataset,
                      "A name from `gnnbench dataset list`, a store's path, or an experiment file, whose datasets "
                      "are created")
-        ->required();
-    command->add_option("--shards", choice->shards, "Blocks of rows x blocks of columns (default: 8x8)");
-    command->add_option("--seed", choice->seed, "Of the permutations (default: 0, or the experiment's)");
+        ->required()
+        ->type_name("DATASET");
+    command->add_option("--shards", choice->shards, "Blocks of rows x blocks of columns (default: 8x8)")
+        ->type_name("N,...");
+    command->add_option("--seed", choice->seed, "Of the permutations (default: 0, or the experiment's)")
+        ->type_name("SEED");
     command->add_flag("!--no-self-loops", choice->self_loops, "Count the matrix without self-loops");
     auto* as_json = command->add_flag("--json", choice->as_json, "As JSON");
     command

@@ -29,14 +29,15 @@ void add_options(CLI::App& command, CompareRequest& request) {
         .add_option("A", request.a,
                     "A tag, an experiment or a commit; or tag:…, experiment:…, commit:…, where:EXPR, with commas "
                     "between, where: last. With --interleave a tag, which its trials get")
-        ->required();
-    command.add_option("B", request.b, "The side that is compared with A")->required();
+        ->required()
+        ->type_name("SIDE");
+    command.add_option("B", request.b, "The side that is compared with A")->required()->type_name("SIDE");
     add_where_option(command, request.where);
     command
         .add_option("--margin", request.rules.margin,
                     "Sides that differ by less than this fraction are SAME (default: 0.03)")
         ->check(between(0.0, 1.0));
-    command.add_option("--seed", request.rules.seed, "Of the bootstrap (default: 0)");
+    command.add_option("--seed", request.rules.seed, "Of the bootstrap (default: 0)")->type_name("SEED");
     add_interleaving_options(command, request.interleaving);
 }
 

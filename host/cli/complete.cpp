@@ -9,18 +9,18 @@
 
 #include <gnnbench/error.hpp>
 
+#include "cli/ranges.hpp"
 #include "cli/usage.hpp"
 #include "data/catalog.hpp"
-#include "data/generate.hpp"
-#include "data/import.hpp"
 #include "data/profile.hpp"
 #include "plugin/loader.hpp"
-#include "spec/machine_file.hpp"
 #include "record/origin.hpp"
 #include "record/query.hpp"
 #include "record/schema.hpp"
 #include "run/definitions.hpp"
 #include "spec/fields.hpp"
+#include "spec/machine_file.hpp"
+#include "spec/table_definition.hpp"
 #include "spec/words.hpp"
 
 namespace gnnbench {
@@ -109,79 +109,67 @@ Candidates named_query_names() {
     return all;
 }
 
-/// Values of an option, where they are not just any text.
-Candidates values_of(const std::string& option, const std::string& command, const Names& names) {
-    if (option == "--experiment") return names.experiments();
-    if (option == "--tag") return names.tags();
-    if (option == "--named") return named_query_names();
-    if (option == "--with") return Names::plugins(PluginKind::partitioner);
-    if (option == "--launcher") return {words::launcher.begin(), words::launcher.end()};
-    if (option == "--profile") return {"small", "paper"};
-    if (option == "--set" && command != "generate" && command != "import") return keys_to_set();
-    if (option == "--format") {
-        if (command == "figure") return {"svg", "png", "pdf"};
-        if (command == "trace") return {"chrome", "svg"};
-        if (command == "import") return importer_formats();
-        return {"text", "markdown", "latex", "html", "csv", "json"};
-    }
-    if (option == "--database" || option == "--data-dir" || option == "--output" || option == "-o" ||
-        option == "--export")
-        return {file_names};
-    return {};
-}
+using Look = std::function<Candidates(const Names&)>;
 
-/// Arguments of a command: "plugin info".
-Candidates arguments_of(const std::string& command, const Names& names) {
-    using Look = std::function<Candidates(const Names&)>;
-    static const auto of_experiment = [](const Names&) { return Candidates{file_names}; };
-    static const auto of_side = [](const Names& n) { return n.sides(); };
-    static const auto of_dataset = [](const Names& n) { return n.datasets(); };
-    static const auto of_drawn = [](const Names& n) { return n.definitions_and_experiments(); };
-    static const std::map<std::string, Look> looks{
-        {"run", of_experiment},
-        {"plan", of_experiment},
-        {"validate", of_drawn},
-        {"verify", of_experiment},
-        {"init", of_experiment},
-        {"table", of_drawn},
-        {"figure", of_drawn},
-        {"report", of_drawn},
-        {"trace",
+/// What may stand for a value, by the type that its option or argument declares.
+const std::map<std::string, Look>& looks() {
+    const Look of_files = [](const Names&) { return Candidates{file_names}; };
+    const Look of_schemes = [](const Names&) { return Names::plugins(PluginKind::strategy); };
+    const Look of_partitioners = [](const Names&) { return Names::plugins(PluginKind::partitioner); };
+    static const std::map<std::string, Look> by_type{
+        {"FILE", of_files},
+        {"FILE.yaml", of_files},
+        {"FOLDER", of_files},
+        {"PATH", of_files},
+        {"EXPERIMENT", of_files},
+        {"WHAT", [](const Names& n) { return n.definitions_and_experiments(); }},
+        {"MEASURED", [](const Names& n) { return n.experiments(); }},
+        {"SIDE", [](const Names& n) { return n.sides(); }},
+        {"TRACED",
          [](const Names& n) {
              Candidates all = n.experiments();
              append(all, n.trials());
              return all;
          }},
-        {"compare", of_side},
-        {"gate", of_side},
-        {"partition", of_dataset},
-        {"dataset info", of_dataset},
-        {"dataset check", of_dataset},
-        {"dataset balance", of_dataset},
-        {"dataset profile", of_dataset},
-        {"dataset profiles", [](const Names&) { return profile_names(); }},
-        {"dataset import", of_experiment},
-        {"dataset generate", [](const Names&) { return generator_kinds(); }},
-        {"machine show", [](const Names&) { return machine_names(); }},
-        {"plugin info", [](const Names&) { return Names::all_plugins(); }},
-        {"plugin new", [](const Names&) { return Candidates{"strategy", "partitioner", "importer"}; }},
-        {"results show", [](const Names& n) { return n.trials(); }},
-        {"results tag", [](const Names& n) { return n.tags(); }},
-        {"results export", [](const Names&) { return Names::views(); }},
-        {"results import", of_experiment},
-        {"export", [](const Names&) { return Names::views(); }},
-        {"query", [](const Names&) { return Names::views(); }},
-        {"completion", [](const Names&) { return Candidates{"bash", "zsh", "fish"}; }},
+        {"TRIAL", [](const Names& n) { return n.trials(); }},
+        {"TAG", [](const Names& n) { return n.tags(); }},
+        {"DATASET", [](const Names& n) { return n.datasets(); }},
+        {"GRAPH", [](const Names&) { return profile_names(); }},
+        {"MACHINE", [](const Names&) { return machine_names(); }},
+        {"PLUGIN", [](const Names&) { return Names::all_plugins(); }},
+        {"SCHEME", of_schemes},
+        {"SCHEME,...", of_schemes},
+        {"PARTITIONER,...", of_partitioners},
+        {"TABLE", [](const Names&) { return definition_names(); }},
+        {"VIEW", [](const Names&) { return Names::views(); }},
+        {"SQL", [](const Names&) { return Names::views(); }},
+        {"QUERY", [](const Names&) { return named_query_names(); }},
+        {"LAUNCHER", [](const Names&) { return Candidates{words::launcher.begin(), words::launcher.end()}; }},
+        {"PROFILE", [](const Names&) { return Candidates{"small", "paper", simulated_profile}; }},
+        {"FORMAT", [](const Names&) { return Candidates{"text", "markdown", "latex", "html", "csv", "json"}; }},
+        {"KEY=VALUE", [](const Names&) { return keys_to_set(); }},
     };
-    const auto look = looks.find(command);
-    return look == looks.end() ? Candidates() : look->second(names);
+    return by_type;
 }
 
-/// "dataset info" of the command's typed name, without the program.
-std::string path_of(const CLI::App& command) {
-    const std::string whole = typed_name(command);
-    const std::size_t blank = whole.find(' ');
-    return blank == std::string::npos ? "" : whole.substr(blank + 1);
+/// The type that an option declares, without what its checks add.
+std::string type_of(const CLI::Option& option) {
+    const std::string type = option.get_type_name();
+    return type.substr(0, type.find(':'));
+}
+
+Candidates values_of(const CLI::Option& option, const Names& names) {
+    if (Candidates words = words_of(option); !words.empty()) return words;
+    const auto look = looks().find(type_of(option));
+    return look == looks().end() ? Candidates() : look->second(names);
+}
+
+/// Of the command's arguments, whichever comes: completing the second offers the first's words, too.
+Candidates arguments_of(const CLI::App& command, const Names& names) {
+    Candidates all;
+    for (const CLI::Option* option : command.get_options())
+        if (option->get_positional()) append(all, values_of(*option, names));
+    return all;
 }
 
 Candidates option_words(const CLI::App& command) {
@@ -199,24 +187,24 @@ Candidates command_words(const CLI::App& command) {
     return all;
 }
 
-/// The option whose value is being typed; empty if it is none.
-std::string option_before(const CLI::App& command, const Candidates& done) {
-    if (done.empty() || !done.back().starts_with('-') || done.back().find('=') != std::string::npos) return "";
+/// The option whose value is being typed; nullptr: none is.
+const CLI::Option* option_before(const CLI::App& command, const Candidates& done) {
+    if (done.empty() || !done.back().starts_with('-') || done.back().find('=') != std::string::npos)
+        return nullptr;
     for (const CLI::App* app = &command; app; app = app->get_parent())
         if (const CLI::Option* option = app->get_option_no_throw(done.back()))
-            return option->get_items_expected_min() > 0 ? done.back() : "";
-    return "";
+            return option->get_items_expected_min() > 0 ? option : nullptr;
+    return nullptr;
 }
 
 Candidates candidate_words(const CLI::App& app, const Candidates& done, const std::string& current) {
     const CLI::App& command = command_of(app, done);
     const Names names(done);
-    if (const std::string option = option_before(command, done); !option.empty())
-        return values_of(option, command.get_name(), names);
+    if (const CLI::Option* option = option_before(command, done)) return values_of(*option, names);
     if (current.starts_with('-')) return option_words(command);
     if (command.get_name() == "help") return command_words(command_of(app, {done.begin() + 1, done.end()}));
     if (const Candidates commands = command_words(command); !commands.empty()) return commands;
-    return arguments_of(path_of(command), names);
+    return arguments_of(command, names);
 }
 
 }  // namespace
@@ -234,6 +222,10 @@ std::vector<std::string> completions(const CLI::App& app, const std::vector<std:
     std::ranges::sort(all);
     all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
+}
+
+bool has_completion(const CLI::Option& option) {
+    return looks().contains(type_of(option)) || !words_of(option).empty();
 }
 
 void print_completions(const CLI::App& app, const std::vector<std::string>& words) {

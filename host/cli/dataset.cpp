@@ -168,9 +168,9 @@ std::string importers_help() {
 }
 
 void add_make_options(CLI::App& command, MakeChoice& choice) {
-    command.add_option("--name", choice.name, "Its name (default: derived from its source)");
+    command.add_option("--name", choice.name, "Its name (default: derived from its source)")->type_name("NAME");
     command.add_option("--set", choice.settings, "An option from the lists below (repeatable)")
-        ->type_name("KEY=VALUE")
+        ->type_name("OPTION=VALUE")
         ->take_all();
     command.add_flag("--json", choice.as_json, "Print the new dataset's description as JSON");
 }
@@ -178,7 +178,9 @@ void add_make_options(CLI::App& command, MakeChoice& choice) {
 void add_import(CLI::App& dataset, const GlobalOptions& options, Action& action) {
     CLI::App* command = dataset.add_subcommand("import", "Import a dataset from files; a second call reuses it");
     auto choice = std::make_shared<MakeChoice>();
-    command->add_option("path", choice->what, "A file, or a folder for formats of several files")->required();
+    command->add_option("path", choice->what, "A file, or a folder for formats of several files")
+        ->required()
+        ->type_name("FILE");
     command->add_option("--format", choice->format, "One of the formats below (default: from the file's name)")
         ->check(one_of(importer_formats()));
     command
@@ -230,7 +232,9 @@ void add_shard(CLI::App& dataset, const GlobalOptions& options, Action& action) 
     auto name = std::make_shared<std::string>();
     auto tiles = std::make_shared<std::string>("16x16");
     auto as_json = std::make_shared<bool>(false);
-    command->add_option("name", *name, "As `gnnbench dataset list` shows it, or a store's path")->required();
+    command->add_option("name", *name, "As `gnnbench dataset list` shows it, or a store's path")
+        ->required()
+        ->type_name("DATASET");
     command->add_option("--tiles", *tiles, "How many tiles of rows and of columns; 1x1 removes them")
         ->type_name("DOWNxACROSS")
         ->capture_default_str();
@@ -259,7 +263,9 @@ void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action) {
     auto name = std::make_shared<std::string>();
     auto as_json = std::make_shared<bool>(false);
     CLI::App* info = dataset->add_subcommand("info", "Describe a dataset");
-    info->add_option("name", *name, "As `gnnbench dataset list` shows it, or a store's path")->required();
+    info->add_option("name", *name, "As `gnnbench dataset list` shows it, or a store's path")
+        ->required()
+        ->type_name("DATASET");
     info->add_flag("--json", *as_json, "As JSON");
     info->callback([&, name, as_json] {
         action = [&, name, as_json] { return show(Catalog::at(options.data_dir).find(*name), *as_json); };
@@ -267,7 +273,9 @@ void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* check = dataset->add_subcommand(
         "check",
         "Read a whole dataset: are its bytes those that were written, and its flags those of its arrays?");
-    check->add_option("name", *name, "As `gnnbench dataset list` shows it, or a store's path")->required();
+    check->add_option("name", *name, "As `gnnbench dataset list` shows it, or a store's path")
+        ->required()
+        ->type_name("DATASET");
     check->callback([&, name] {
         action = [&, name] {
             const Manifest m = check_now(Catalog::at(options.data_dir).find(*name), say).manifest();

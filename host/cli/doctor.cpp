@@ -237,9 +237,12 @@ void add_doctor(CLI::App& app, const GlobalOptions& options, Action& action) {
     command
         ->add_option("--launcher", choice->launcher.name,
                      "The launcher to check; with srun or sbatch, also on a compute node (default: local)")
-        ->check(one_of(std::vector<std::string>(words::launcher.begin(), words::launcher.end())));
-    command->add_option("--partition", choice->launcher.partition, "Slurm's partition (default: Slurm's)");
-    command->add_option("--account", choice->launcher.account, "Slurm's account (default: Slurm's)");
+        ->check(one_of(std::vector<std::string>(words::launcher.begin(), words::launcher.end())))
+        ->type_name("LAUNCHER");
+    command->add_option("--partition", choice->launcher.partition, "Slurm's partition (default: Slurm's)")
+        ->type_name("PARTITION");
+    command->add_option("--account", choice->launcher.account, "Slurm's account (default: Slurm's)")
+        ->type_name("ACCOUNT");
     command->add_option("--slurm-option", choice->launcher.options, "A further option of srun (repeatable)")
         ->type_name("OPTION");
     command->callback([&, choice] {

@@ -19,7 +19,7 @@ void add_launcher_option(CLI::App& command, std::vector<std::string>& overrides)
             "--launcher", [&overrides](const std::string& name) { overrides.push_back("launcher.name=" + name); },
             "What starts ranks, instead of the experiment's launcher: local (mpiexec), srun or sbatch")
         ->check(one_of(std::vector<std::string>(words::launcher.begin(), words::launcher.end())))
-        ->type_name("NAME");
+        ->type_name("LAUNCHER");
 }
 
 std::string measured_last(const std::filesystem::path& database) {
@@ -35,7 +35,8 @@ std::string measured_last(const std::filesystem::path& database) {
 
 void add_experiment_options(CLI::App& command, ExperimentChoice& choice) {
     command.add_option("experiment", choice.file, "The experiment, a YAML file (run, plan: or a folder of them)")
-        ->required();
+        ->required()
+        ->type_name("EXPERIMENT");
     command
         .add_option("--set", choice.overrides,
                     "Override a key: --set epochs=5 --set train.lr=0.1 (may be repeated)")
@@ -43,7 +44,7 @@ void add_experiment_options(CLI::App& command, ExperimentChoice& choice) {
         ->take_all();
     add_launcher_option(command, choice.overrides);
     command.add_option("--profile", choice.profile, "A profile of the experiment (default: the file's)")
-        ->type_name("NAME");
+        ->type_name("PROFILE");
 }
 
 void add_allow_programs(CLI::App& command, ExperimentChoice& choice) {

@@ -62,12 +62,14 @@ void add_figure(CLI::App& app, const GlobalOptions& options, Action& action) {
         app.add_subcommand("figure", "Draw how an experiment's schemes scale, or a paper's figure beside ours");
     command->alias("plot");
     auto choice = std::make_shared<FigureChoice>();
-    command->add_option(
-        "what", choice->what,
-        "An experiment's name or file (default: the one measured last), whose time per epoch is drawn "
-        "over GPUs; or a figure's name, such as plexus/figure-7-1, or its file");
-    command->add_option("--profile", choice->profile,
-                        "Of a paper's figure: small, paper (default: measured last)");
+    command
+        ->add_option(
+            "what", choice->what,
+            "An experiment's name or file (default: the one measured last), whose time per epoch is drawn "
+            "over GPUs; or a figure's name, such as plexus/figure-7-1, or its file")
+        ->type_name("WHAT");
+    command->add_option("--profile", choice->profile, "Of a paper's figure: small, paper (default: measured last)")
+        ->type_name("PROFILE");
     add_where_option(*command, choice->where);
     command->add_option("--format", choice->format, "Default: by --output, else svg")
         ->check(one_of({"svg", "png", "pdf"}));

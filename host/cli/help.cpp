@@ -11,7 +11,8 @@ namespace gnnbench {
 void add_help(CLI::App& app, const GlobalOptions&, Action& action) {
     CLI::App* command = app.add_subcommand("help", "Describe a command, as its --help does");
     auto words = std::make_shared<std::vector<std::string>>();
-    command->add_option("command", *words, "A command: run, dataset import (default: the list of all)");
+    command->add_option("command", *words, "A command: run, dataset import (default: the list of all)")
+        ->type_name("COMMAND");
     command->callback([&app, &action, words] {
         action = [&app, words] {
             check_words(app, *words);

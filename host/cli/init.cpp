@@ -110,8 +110,8 @@ int init(const InitChoice& choice) {
 void add_init(CLI::App& app, const GlobalOptions&, Action& action) {
     CLI::App* command = app.add_subcommand("init", "Create a small example experiment, or the folder of a paper");
     auto choice = std::make_shared<InitChoice>();
-    command->add_option("file", choice->path,
-                        "Where to (default: experiment.yaml; with --paper experiments/NAME)");
+    command->add_option("file", choice->path, "Where to (default: experiment.yaml; with --paper experiments/NAME)")
+        ->type_name("FILE");
     command
         ->add_option("--paper", choice->paper,
                      "A folder with an experiment, a table, a figure and a file for published numbers")

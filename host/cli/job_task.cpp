@@ -35,7 +35,7 @@ void add_job_task(CLI::App& app, const GlobalOptions&, Action& action) {
     command->group("");  // not in the help
     auto folder = std::make_shared<std::filesystem::path>();
     auto number = std::make_shared<std::size_t>(0);
-    command->add_option("folder", *folder)->required();
+    command->add_option("folder", *folder)->required()->type_name("FOLDER");
     command->add_option("number", *number)->required();
     command->callback(
         [&action, folder, number] { action = [folder, number] { return job_task(*folder, *number); }; });

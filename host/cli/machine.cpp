@@ -71,7 +71,9 @@ void add_machine_show(CLI::App& machine, Action& action) {
     CLI::App* command = machine.add_subcommand("show", "Show a machine's numbers, and where each is from");
     auto name = std::make_shared<std::string>();
     auto as_json = std::make_shared<bool>(false), as_file = std::make_shared<bool>(false);
-    command->add_option("name", *name, "As `gnnbench machine list` shows it, or a machine file")->required();
+    command->add_option("name", *name, "As `gnnbench machine list` shows it, or a machine file")
+        ->required()
+        ->type_name("MACHINE");
     CLI::Option* json_flag = command->add_flag("--json", *as_json, "As JSON");
     command->add_flag("--file", *as_file, "The file itself, to start another one from")->excludes(json_flag);
     command->callback([&action, name, as_json, as_file] {
@@ -97,7 +99,7 @@ void add_machine_calibrate(CLI::App& machine, Action& action) {
     auto output = std::make_shared<std::string>(), name = std::make_shared<std::string>("mine");
     auto threads = std::make_shared<int>(1);
     command->add_option("--output", *output, "The file to write (default: stdout)")->type_name("FILE.yaml");
-    command->add_option("--name", *name, "What tables call the machine (default: mine)");
+    command->add_option("--name", *name, "What tables call the machine (default: mine)")->type_name("NAME");
     command->add_option("--threads", *threads, "Cores of a device (default: 1)")->check(between(1, 1024));
     command->callback([&action, output, name, threads] {
         action = [output, name, threads] { return calibrate(*output, *name, *threads); };

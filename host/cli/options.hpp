@@ -27,6 +27,9 @@ enum ExitCode {
     exit_interrupted = 130
 };
 
+/// All commands and global options of the program.
+void define_commands(CLI::App& app, GlobalOptions& options, Action& action);
+
 /// Each adds its command to the program and, where that is chosen, sets `action`.
 void add_run(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_tune(CLI::App& app, const GlobalOptions& options, Action& action);

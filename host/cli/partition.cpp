@@ -251,23 +251,26 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
         app.add_subcommand("partition", "What partitioners make of a dataset: edges cut, volume, balance, time");
     auto choice = std::make_shared<PartitionChoice>();
     command->add_option("dataset", choice->dataset, "As `gnnbench dataset list` shows it, or a store's path")
-        ->required();
+        ->required()
+        ->type_name("DATASET");
     command->add_option("--parts", choice->parts, "How many parts, several to compare (default: 2 4 8)")
         ->check(at_least(1))
         ->delimiter(',');
-    command->add_option("--with", choice->partitioners, "Partitioners (default: all there are)")->delimiter(',');
+    command->add_option("--with", choice->partitioners, "Partitioners (default: all there are)")
+        ->delimiter(',')
+        ->type_name("PARTITIONER,...");
     command
         ->add_option("--set", choice->settings,
                      "A parameter of the partitioner, or of one of several (repeatable)")
         ->type_name("[NAME.]KEY=VALUE")
         ->take_all();
-    command->add_option("--seed", choice->seed, "Of what is drawn at random (default: 0)");
+    command->add_option("--seed", choice->seed, "Of what is drawn at random (default: 0)")->type_name("SEED");
     command
         ->add_option("--scheme", choice->scheme,
                      "Also what this scheme states of an epoch, a rank a part, without running it")
-        ->type_name("NAME");
+        ->type_name("SCHEME");
     command->add_option("--scheme-set", choice->scheme_settings, "A parameter of the scheme (repeatable)")
-        ->type_name("KEY=VALUE")
+        ->type_name("PARAM=VALUE")
         ->take_all();
     command
         ->add_option("--hidden", choice->hidden,
@@ -290,7 +293,7 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
                         "measured.csv beside a table: demirci/table-2")
                     ->type_name("TABLE")
                     ->excludes(as_json);
-    command->add_option("--row", choice->row, "Of that table: \"amazon0601 GP\"")->needs(csv);
+    command->add_option("--row", choice->row, "Of that table: \"amazon0601 GP\"")->needs(csv)->type_name("ROW");
     command
         ->add_option(
             "--output", choice->output,

@@ -156,7 +156,7 @@ void add_info(CLI::App& plugin, Action& action) {
     CLI::App* command = plugin.add_subcommand("info", "Describe a plugin and its parameters");
     auto name = std::make_shared<std::string>();
     auto as_json = std::make_shared<bool>(false);
-    command->add_option("name", *name, "As `gnnbench plugin list` shows it")->required();
+    command->add_option("name", *name, "As `gnnbench plugin list` shows it")->required()->type_name("PLUGIN");
     command->add_flag("--json", *as_json, "As JSON");
     command->callback(
         [&action, name, as_json] { action = [name, as_json] { return describe_plugin(*name, *as_json); }; });
@@ -169,7 +169,9 @@ void add_new(CLI::App& plugin, Action& action) {
     command->add_option("kind", *kind, "strategy, partitioner or importer")
         ->required()
         ->check(one_of({"strategy", "partitioner", "importer"}));
-    command->add_option("name", *name, "Lower case, words joined by dashes: my-scheme")->required();
+    command->add_option("name", *name, "Lower case, words joined by dashes: my-scheme")
+        ->required()
+        ->type_name("NAME");
     auto workers = std::make_shared<bool>(false);
     command->add_flag("--workers", *workers,
                       "A strategy whose ranks are independent workers, not one that advances together");

@@ -58,7 +58,8 @@ void add_profiles(CLI::App& dataset, const GlobalOptions& options, Action& actio
     auto as_json = std::make_shared<bool>(false);
     CLI::App* shipped =
         dataset.add_subcommand("profiles", "List the datasets that `generate like` knows, or show one");
-    shipped->add_option("name", *name, "One of them: its degrees, sources and assumptions, as JSON");
+    shipped->add_option("name", *name, "One of them: its degrees, sources and assumptions, as JSON")
+        ->type_name("GRAPH");
     shipped->add_flag("--json", *as_json, "As JSON");
     shipped->callback([&, name, as_json] {
         action = [name, as_json]() -> int {
@@ -69,7 +70,9 @@ void add_profiles(CLI::App& dataset, const GlobalOptions& options, Action& actio
     });
     CLI::App* measure = dataset.add_subcommand(
         "profile", "Measure a dataset's degrees and clustering, for `generate like`'s profile_file");
-    measure->add_option("name", *name, "As `gnnbench dataset list` shows it, or a store's path")->required();
+    measure->add_option("name", *name, "As `gnnbench dataset list` shows it, or a store's path")
+        ->required()
+        ->type_name("DATASET");
     measure->callback([&, name] {
         action = [&, name] {
             const Store store = open_checked(Catalog::at(options.data_dir).find(*name), say);

@@ -57,10 +57,12 @@ QueryResult answer(const QueryRequest& request, const GlobalOptions& options) {
 void add_query(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand("query", "Query the results database in SQL, read-only");
     auto request = std::make_shared<QueryRequest>();
-    command->add_option("sql", request->text,
-                        "\"SELECT … FROM …\". With --named its argument, with --schema a view or table");
+    command
+        ->add_option("sql", request->text,
+                     "\"SELECT … FROM …\". With --named its argument, with --schema a view or table")
+        ->type_name("SQL");
     command->add_option("--named", request->name, "A query that ships with the program; --list lists them")
-        ->type_name("NAME");
+        ->type_name("QUERY");
     add_where_option(*command, request->where);
     command->add_flag("--list", request->list, "The named queries");
     command

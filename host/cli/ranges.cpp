@@ -39,14 +39,35 @@ CLI::Validator between(double least, double most) {
                        [=](double v) { return v >= least && v <= most; });
 }
 
+namespace {
+
+constexpr const char *one_of_name = "one of", *between_words = ", ";
+
+}  // namespace
+
 CLI::Validator one_of(std::vector<std::string> words) {
-    const std::string listed = fmt::format("{}", fmt::join(words, ", "));
+    const std::string listed = fmt::format("{}", fmt::join(words, between_words));
     return {[words = std::move(words), listed](const std::string& text) -> std::string {
                 for (const std::string& word : words)
                     if (text == word) return "";
                 return fmt::format("expected one of {}; found '{}'{}", listed, text, did_you_mean(text, words));
             },
-            listed};
+            listed, one_of_name};
+}
+
+std::vector<std::string> words_of(const CLI::Option& option) {
+    // CLI11 hands out validators of options that may change alone; it is only read.
+    auto& read = const_cast<CLI::Option&>(option);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    std::vector<std::string> words;
+    try {
+        const std::string listed = read.get_validator(one_of_name)->get_description() + between_words;
+        const std::string_view between = between_words;
+        for (std::size_t at = 0, end = 0; (end = listed.find(between, at)) != listed.npos;
+             at = end + between.size())
+            words.push_back(listed.substr(at, end - at));
+    } catch (const CLI::OptionNotFound&) {  // NOLINT(bugprone-empty-catch): it has no such check
+    }
+    return words;
 }
 
 }  // namespace gnnbench

@@ -13,5 +13,7 @@ CLI::Validator above(double bound);
 CLI::Validator between(double least, double most);
 /// "expected one of svg, png, pdf; found 'pgn'; did you mean 'png'?"
 CLI::Validator one_of(std::vector<std::string> words);
+/// The words of an option with that check; none of others.
+std::vector<std::string> words_of(const CLI::Option& option);
 
 }  // namespace gnnbench

@@ -169,14 +169,17 @@ void add_report(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command =
         app.add_subcommand("report", "Write experiments, tables and figures into one HTML file to read anywhere");
     auto choice = std::make_shared<ReportChoice>();
-    command->add_option("what", choice->what,
-                        "Experiments, papers' tables or figures, or folders of them such as experiments/plexus "
-                        "(default: everything that was measured)");
-    command->add_option("--profile", choice->profile,
-                        "Of the papers' tables: small, paper (default: measured last)");
+    command
+        ->add_option("what", choice->what,
+                     "Experiments, papers' tables or figures, or folders of them such as experiments/plexus "
+                     "(default: everything that was measured)")
+        ->type_name("WHAT");
+    command
+        ->add_option("--profile", choice->profile, "Of the papers' tables: small, paper (default: measured last)")
+        ->type_name("PROFILE");
     add_where_option(*command, choice->where);
     command->add_option("--title", choice->title, "The page's title (default: gnnbench report)")
-        ->type_name("TEXT");
+        ->type_name("TITLE");
     command->add_option("-o,--output", choice->output, "Write it there, an .html file (default: stdout)")
         ->type_name("FILE");
     command->callback([&options, &action, choice] {

@@ -31,7 +31,7 @@ using nlohmann::json;
 
 /// Adds the options that select trials.
 void add_choice_options(CLI::App& command, TrialChoice& choice) {
-    command.add_option("--experiment", choice.experiment, "Of this experiment")->type_name("NAME");
+    command.add_option("--experiment", choice.experiment, "Of this experiment")->type_name("MEASURED");
     command.add_option("--tag", choice.tag, "With this tag")->type_name("TAG");
     command.add_option("--commit", choice.commit, "Measured by a build of this commit")->type_name("HASH");
     add_where_option(command, choice.where);
@@ -179,7 +179,7 @@ void add_show(CLI::App& results, const GlobalOptions& options, Action& action) {
     CLI::App* command = results.add_subcommand("show", "Everything about one trial but its epochs");
     auto trial = std::make_shared<std::string>();
     auto as_json = std::make_shared<bool>(false);
-    command->add_option("trial", *trial, "Its UUID, or how that begins")->required();
+    command->add_option("trial", *trial, "Its UUID, or how that begins")->required()->type_name("TRIAL");
     command->add_flag("--json", *as_json, "As JSON");
     command->callback(
         [=, &options, &action] { action = [=, &options] { return show(*trial, *as_json, options); }; });
@@ -205,8 +205,8 @@ void add_tag(CLI::App& results, const GlobalOptions& options, Action& action) {
     auto name = std::make_shared<std::string>();
     auto choice = std::make_shared<TrialChoice>();
     auto remove = std::make_shared<bool>(false);
-    command->add_option("tag", *name, "The name")->required();
-    command->add_option("trials", choice->trials, "UUIDs, or how they begin");
+    command->add_option("tag", *name, "The name")->required()->type_name("TAG");
+    command->add_option("trials", choice->trials, "UUIDs, or how they begin")->type_name("TRIAL");
     add_choice_options(*command, *choice);
     command->add_flag("--remove", *remove, "Remove the tag");
     command->callback(
@@ -272,8 +272,10 @@ int export_rows(const ExportRequest& request, const GlobalOptions& options) {
 void add_export(CLI::App& results, const GlobalOptions& options, Action& action) {
     CLI::App* command = results.add_subcommand("export", "Print rows as CSV or JSON Lines, for other programs");
     auto request = std::make_shared<ExportRequest>();
-    command->add_option("view", request->view,
-                        fmt::format("One of: {} (default: trials)", fmt::join(exportable, ", ")));
+    command
+        ->add_option("view", request->view,
+                     fmt::format("One of: {} (default: trials)", fmt::join(exportable, ", ")))
+        ->type_name("VIEW");
     add_choice_options(*command, request->choice);
     command->add_flag("--jsonl", request->json_lines, "As JSON Lines: an object a line (default: CSV)");
     command->add_flag_callback("--csv", [request] { request->json_lines = false; }, "As CSV");
@@ -288,7 +290,9 @@ void add_export(CLI::App& results, const GlobalOptions& options, Action& action)
 void add_results_import(CLI::App& results, const GlobalOptions& options, Action& action) {
     CLI::App* command = results.add_subcommand("import", "Import the trials of another results database");
     auto other = std::make_shared<std::string>();
-    command->add_option("database", *other, "The other database, which is not changed")->required();
+    command->add_option("database", *other, "The other database, which is not changed")
+        ->required()
+        ->type_name("FILE");
     command->callback([=, &options, &action] {
         action = [=, &options] {
             Database database(options.database);

@@ -185,7 +185,8 @@ void add_verdicts(CLI::App& selftest, Action& action) {
                      "Comparisons with one side declared 1.1 or 1.3 times slower (default: 40)")
         ->check(between(0, 100000));
     command->add_option("--trials", request->trials, "Of each side (default: 7)")->check(between(6, 1000));
-    command->add_option("--seed", request->seed, "Of the order of trials and of the load (default: 0)");
+    command->add_option("--seed", request->seed, "Of the order of trials and of the load (default: 0)")
+        ->type_name("SEED");
     const auto format = add_format_options(*command);
     command->callback([=, &action] { action = [=] { return verdicts(*request, *format); }; });
 }
@@ -199,8 +200,10 @@ void add_selftest(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = all->add_subcommand(
         "aa", "Compare a cell with itself: how often verdicts are wrong, and how often they miss a slowdown");
     auto request = std::make_shared<AaRequest>();
-    command->add_option("experiment", request->experiment.file,
-                        "Its first cell is used (default: a small one of the program's)");
+    command
+        ->add_option("experiment", request->experiment.file,
+                     "Its first cell is used (default: a small one of the program's)")
+        ->type_name("EXPERIMENT");
     command->add_option("--set", request->experiment.overrides, "As for run")->type_name("KEY=VALUE")->take_all();
     command
         ->add_option("--trials", request->trials,

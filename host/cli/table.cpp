@@ -68,10 +68,13 @@ int print_table(const TableChoice& choice, const GlobalOptions& options) {
 void add_table(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand("table", "Print an experiment's comparison, or a paper's table");
     auto choice = std::make_shared<TableChoice>();
-    command->add_option(
-        "what", choice->what,
-        "An experiment's name or file (default: the one measured last), or a table's: plexus/table-5-1");
-    command->add_option("--profile", choice->profile, "Of a paper's table: small, paper (default: measured last)");
+    command
+        ->add_option(
+            "what", choice->what,
+            "An experiment's name or file (default: the one measured last), or a table's: plexus/table-5-1")
+        ->type_name("WHAT");
+    command->add_option("--profile", choice->profile, "Of a paper's table: small, paper (default: measured last)")
+        ->type_name("PROFILE");
     add_where_option(*command, choice->where);
     command->add_flag("--list", choice->list, "List the papers' tables and figures");
     choice->format = add_format_options(*command);

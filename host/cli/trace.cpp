@@ -64,10 +64,11 @@ int trace(const TraceChoice& choice, const GlobalOptions& options) {
 void add_trace(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand("trace", "Export the timeline of a traced epoch (see run --trace)");
     auto choice = std::make_shared<TraceChoice>();
-    command->add_option(
-        "what", choice->what,
-        "A trial's UUID or its beginning, or an experiment's name or file (default: the one measured "
-        "last)");
+    command
+        ->add_option("what", choice->what,
+                     "A trial's UUID or its beginning, or an experiment's name or file (default: the one measured "
+                     "last)")
+        ->type_name("TRACED");
     add_where_option(*command, choice->where);
     command->add_option("--epoch", choice->epoch, "Which (default: the last one traced)")->type_name("N");
     command

@@ -124,12 +124,12 @@ void add_tune(CLI::App& app, const GlobalOptions& options, Action& action) {
         ->add_option("--scheme", request.schemes,
                      "Only these; default: the experiment's, and all that train exactly on the whole graph")
         ->delimiter(',')
-        ->type_name("NAME,...");
+        ->type_name("SCHEME,...");
     command
         ->add_option("--partitioner", request.partitioners,
                      "Only these; default: the experiment's, random and metis")
         ->delimiter(',')
-        ->type_name("NAME,...");
+        ->type_name("PARTITIONER,...");
     command->add_option("--top", choice->top, "How many lines of each dataset; 0: all")->type_name("N");
     choice->format = add_format_options(*command);
     command->callback([&, choice] { action = [&, choice] { return tune(*choice, options); }; });
