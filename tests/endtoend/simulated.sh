@@ -216,8 +216,8 @@ for c in cells[:len(times)]:
 sed 's/hidden: .32., //; s/^matrix: {/&model.hidden: [[16], [32]], /' far.yaml >widths.yaml
 gnnbench tune widths.yaml --machine perlmutter --gpus 8 --partitioner random --scheme sa-1d
 expect_code 0 "tune for two widths"
-expect_text out "widths [16] on 8 GPUs" "each width has a ranking of its own"
-expect_text out "widths [32] on 8 GPUs" "each width has a ranking of its own"
+expect_text out "hidden 16 on 8 GPUs" "each width has a ranking of its own"
+expect_text out "hidden 32 on 8 GPUs" "each width has a ranking of its own"
 gnnbench tune far.yaml --machine perlmuter --gpus 8
 expect_code 2 "tune for an unknown machine"
 gnnbench tune far.yaml --machine dgx-a100 --gpus 9
