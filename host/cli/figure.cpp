@@ -31,9 +31,11 @@ FigureFormat figure_format(const FigureChoice& choice) {
 
 /// Of a definition, or else of an experiment that was measured.
 std::string drawing_of(const FigureChoice& choice, FigureFormat format, const GlobalOptions& options) {
-    if (const auto file = find_definition(choice.what))
-        return drawn_figure(load_table(*file, choice.profile, options.database, choice.where)->resolved,
-                            options.database, format);
+    if (const auto file = find_definition(choice.what)) {
+        const auto table = load_table(*file, choice.profile, options.database, choice.where);
+        require_cells(*table, choice.where);
+        return drawn_figure(table->resolved, options.database, format);
+    }
     const std::vector<std::string> recorded = recorded_experiments(options.database);
     const bool is_file = std::filesystem::is_regular_file(choice.what);
     if (!is_file && !choice.what.empty() && std::ranges::find(recorded, choice.what) == recorded.end()) {

@@ -15,6 +15,7 @@
 #include "cli/options.hpp"
 #include "cli/report_choice.hpp"
 #include "cli/written.hpp"
+#include "core/printable.hpp"
 #include "launch/machine.hpp"
 #include "record/comparison.hpp"
 #include "record/timeline.hpp"
@@ -40,8 +41,14 @@ class Writer {
 public:
     Writer(const ReportChoice& choice, const GlobalOptions& options)
         : choice_(choice), options_(options), contents_(chosen_contents(choice.what, options)) {
-        for (const std::string& name : contents_.experiments)
-            origins_.push_back(read_origin(options.database, name, choice.where));
+        std::erase_if(contents_.experiments, [&](const std::string& name) {
+            ExperimentOrigin origin = read_origin(options.database, name, choice.where);
+            if (!choice.where.empty() && origin.cells.empty()) return true;
+            origins_.push_back(std::move(origin));
+            return false;
+        });
+        if (!choice.where.empty() && origins_.empty())
+            throw SpecError(fmt::format("no cell fits \"{}\"", printable(choice.where)));
         anchors_ = cell_anchors(origins_);
     }
 
@@ -87,7 +94,7 @@ private:
                         others.insert(t.id);
                 }
             }
-        return {{"tables and figures", fmt::format("{}", contents_.definitions.size())},
+        return {{"tables and figures", fmt::format("{}", definitions_)},
                 {"experiments", fmt::format("{}", origins_.size())},
                 {"cells measured", fmt::format("{} of {}", measured.size(), cells.size())},
                 {"trials", fmt::format("{}", ok.size())},
@@ -101,6 +108,8 @@ private:
         std::filesystem::path folder;
         for (const auto& file : contents_.definitions) {
             const auto table = load_table(file, choice_.profile, options_.database, choice_.where);
+            if (!choice_.where.empty() && !table->has_cells()) continue;
+            ++definitions_;
             if (sections.empty() || file.parent_path() != folder) {
                 folder = file.parent_path();
                 sources.clear();
@@ -161,6 +170,7 @@ private:
     CellAnchors anchors_;
     std::map<std::string, int> names_;
     std::string undrawn_;
+    int definitions_ = 0;  ///< shown
 };
 
 }  // namespace

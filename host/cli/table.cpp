@@ -47,6 +47,7 @@ int print_table(const TableChoice& choice, const GlobalOptions& options) {
     const OutputFormat format = table_format(choice);
     if (const auto file = find_definition(choice.what)) {
         const auto table = load_table(*file, choice.profile, options.database, choice.where);
+        require_cells(*table, choice.where);
         write_output(choice.output, render(paper_table(table->resolved), format));
         return exit_ok;
     }

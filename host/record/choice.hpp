@@ -30,7 +30,7 @@ TrialChoice read_choice(const sqlite::Connection& connection, const std::string&
 
 /// Row ids of the cells for which an expression over their fields holds. Throws SpecError as CellFilter does.
 std::set<std::int64_t> cells_where(const sqlite::Connection& connection, const std::string& where);
-/// The same of an experiment's cells, of which there must be one; all of them where the expression is empty.
+/// The same of an experiment's cells; all of them where the expression is empty. Throws SpecError for an unknown experiment.
 std::set<std::int64_t> cells_of(const sqlite::Connection& connection, const std::string& experiment,
                                 const std::string& where);
 

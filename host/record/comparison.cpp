@@ -9,7 +9,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <gnnbench/error.hpp>
+
 #include "core/plural.hpp"
+#include "core/printable.hpp"
 #include "record/choice.hpp"
 #include "record/database.hpp"
 #include "record/experiments.hpp"
@@ -265,6 +268,8 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
     const sqlite::Connection c = open_to_read(database);
     const std::int64_t id = experiment_id(c, experiment);
     const std::set<std::int64_t> chosen = cells_of(c, experiment, where);
+    if (!where.empty() && chosen.empty())
+        throw SpecError(fmt::format("no cell of '{}' fits \"{}\"", experiment, printable(where)));
     const std::string fingerprint = machine.empty() ? newest_machine(c, id) : machine;
     ComparisonData data;
     data.experiment = experiment;

@@ -48,8 +48,8 @@ struct ExperimentOrigin {
     std::vector<CellOrigin> cells;  ///< in the experiment's order
 };
 
-/// `where`: an expression over cells' fields; empty: all cells. Throws SpecError where the database has no such experiment,
-/// or no such cell of it.
+/// `where`: an expression over cells' fields, which may fit none; empty: all cells. Throws SpecError where the database has
+/// no such experiment.
 ExperimentOrigin read_origin(const std::filesystem::path& database, const std::string& experiment,
                              const std::string& where = "");
 

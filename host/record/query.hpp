@@ -20,8 +20,8 @@ struct QueryResult {
 
 /// Runs one SQL statement on a database opened for reading; SQLite itself refuses writes. Beside SQLite's functions there
 /// are those of sql_functions.hpp. `arguments` are bound to ?1,
-/// ?2 … `where`: an expression over cells' fields (see CellFilter), by which all views with a column `cell` have the chosen
-/// cells alone; empty: all. Throws SpecError with SQLite's message if the SQL is at fault or takes longer than `timeout_s`
+/// ?2 … `where`: an expression over cells' fields (see CellFilter), by which tables and views have rows of the chosen cells
+/// alone; empty: all. Throws SpecError with SQLite's message if the SQL is at fault or takes longer than `timeout_s`
 /// (0: no limit), EnvironmentError if the file is.
 QueryResult query(const std::filesystem::path& database, const std::string& sql,
                   std::span<const SqlValue> arguments = {}, double timeout_s = 0, const std::string& where = "");

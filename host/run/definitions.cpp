@@ -106,9 +106,6 @@ std::unique_ptr<LoadedTable> load_table(const fs::path& file, const std::string&
     table->measured = read_measured(database, under_profile(table->definition.experiments, chosen), where);
     if (!table->definition.simulated_on.empty())
         table->simulated = simulated_cells(table->definition, database, where);
-    if (!where.empty() && table->measured.cells.empty() && table->simulated.cells.empty())
-        throw SpecError(
-            fmt::format("no measured cell of {} fits \"{}\"", table->definition.name, printable(where)));
     std::optional<MetricReader> reader;
     if (!table->measured.cells.empty() || !table->simulated.cells.empty()) reader.emplace(database);
     table->resolved = resolve(
@@ -118,6 +115,12 @@ std::unique_ptr<LoadedTable> load_table(const fs::path& file, const std::string&
         },
         &table->simulated);
     return table;
+}
+
+void require_cells(const LoadedTable& table, const std::string& where) {
+    if (!where.empty() && !table.has_cells())
+        throw SpecError(
+            fmt::format("no measured cell of {} fits \"{}\"", table.definition.name, printable(where)));
 }
 
 }  // namespace gnnbench

@@ -28,10 +28,14 @@ struct LoadedTable {
     MeasuredCells measured;
     MeasuredCells simulated;  ///< on the machines that the definition names
     ResolvedTable resolved;   ///< points into all three
+    bool has_cells() const { return !measured.cells.empty() || !simulated.cells.empty(); }
 };
 /// `profile`: empty is the one measured last, or else the first. `where`: an expression over cells' fields; empty: all
 /// cells.
 std::unique_ptr<LoadedTable> load_table(const std::filesystem::path& file, const std::string& profile,
                                         const std::filesystem::path& database, const std::string& where = "");
+
+/// Throws SpecError where `where` is given and no cell of the table fits it.
+void require_cells(const LoadedTable& table, const std::string& where);
 
 }  // namespace gnnbench

@@ -40,6 +40,11 @@ expect_code 1 "a trial that takes too long"
 gnnbench plan slow.yaml
 expect_text out "0 present, 1 failed (--failed reruns them)" "the plan of a trial that took too long"
 expect_text out "1 timeout earlier" "the plan of a trial that took too long"
+gnnbench report --where "gpus = 77" --output none.html
+expect_code 2 "a report of no cell"
+expect_text err 'no cell fits "gpus = 77"' "a report of no cell"
+gnnbench report --where "gpus = 2" --output some.html
+expect_code 0 "a report of some cells"
 gnnbench report tiny --output nowhere/report.html
 expect_code 2 "a folder that is not there"
 expect_text err "mkdir -p nowhere" "a folder that is not there"

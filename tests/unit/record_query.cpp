@@ -38,7 +38,7 @@ TEST_CASE("query reads; SQLite itself refuses to write") {
     CHECK(rows(path, "SELECT 1, 2.5, 'three', NULL; -- done\n") == json{{1, 2.5, "three", nullptr}});
 }
 
-TEST_CASE("an expression over cells leaves views of cells with those alone") {
+TEST_CASE("an expression over cells leaves every table, view and named query with rows of those alone") {
     samples::Folder folder;
     const auto path = folder / "r.sqlite";
     Database d(path);
@@ -46,18 +46,31 @@ TEST_CASE("an expression over cells leaves views of cells with those alone") {
     d.register_experiment("sample", "", std::vector<CellRecord>{one, two});
     d.apply(samples::whole_trial("t1", one));
     d.apply(samples::whole_trial("t2", two));
-    const auto count = [&](const std::string& view, const std::string& where) {
-        return query(path, "SELECT count(*) FROM " + view, {}, 0, where).rows.at(0).at(0);
+    const auto count = [&](const std::string& relation, const std::string& where) {
+        return std::get<std::int64_t>(
+            query(path, "SELECT count(*) FROM " + relation, {}, 0, where).rows.at(0).at(0));
     };
-    for (const char* view : {"trials", "cells", "latest", "compared_trials", "verifications"}) {
-        CAPTURE(view);
-        CHECK(count(view, "gpus > 2") == SqlValue(std::int64_t{0}));
-        if (std::string(view) != "verifications")
-            CHECK(count(view, "model.hidden = '64'") == SqlValue(std::int64_t{2}));
-        if (std::string(view) != "verifications")
-            CHECK(count(view, "scheme = 'mg-gcn'") == SqlValue(std::int64_t{1}));
+    for (const char* relation : {"cell", "trial", "experiment_cell", "trials", "cells", "latest", "counted_trials",
+                                 "cell_times", "speed_ups", "compared_trials", "setups", "epochs", "volumes"}) {
+        CAPTURE(relation);
+        CHECK(count(relation, "gpus > 2") == 0);
+        CHECK(count(relation, "model.hidden = '64'") == count(relation, ""));
+        CHECK(count(relation, "scheme = 'mg-gcn'") + count(relation, "scheme = 'serial'") == count(relation, ""));
+        CHECK(count(relation, "scheme = 'mg-gcn'") > 0);
     }
-    CHECK(query(path, named_query("fastest").sql, {}, 0, "gpus = 1").rows.size() == 1);
+    for (const NamedQuery& named : named_queries()) {
+        CAPTURE(named.name);
+        const std::vector<SqlValue> trial{std::string("t2")};
+        const auto rows_where = [&](const std::string& where) {
+            return query(path, named.sql, named.argument.empty() ? std::vector<SqlValue>() : trial, 0, where).rows;
+        };
+        CHECK(rows_where("model.hidden = '64'") == rows_where(""));
+        // Every experiment is listed, with no trial where none is chosen.
+        if (named.name == "experiments")
+            CHECK(rows_where("gpus > 2") != rows_where(""));
+        else
+            CHECK(rows_where("gpus > 2").empty());
+    }
     CHECK_THROWS_WITH(count("trials", "scheem = 'x'"), Catch::Contains("did you mean 'scheme'?"));
-    CHECK_THROWS_WITH(query(path, "DELETE FROM trial", {}, 0, "gpus = 1"), Catch::Contains("readonly"));
+    CHECK_THROWS_WITH(query(path, "DELETE FROM main.trial", {}, 0, "gpus = 1"), Catch::Contains("readonly"));
 }
