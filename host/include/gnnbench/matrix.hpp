@@ -84,6 +84,9 @@ struct Csr {
     bool operator==(const Csr&) const = default;
 };
 
+/// Of the positions of its entries: tells matrices of one process apart.
+std::uint64_t hash_of_pattern(const Csr& a);
+
 /// A sparse matrix of which only the size is known.
 struct SparseSize {
     std::int64_t rows = 0, cols = 0, nonzeros = 0;

@@ -256,19 +256,9 @@ struct Question {
     std::int64_t rows, cols, nonzeros, core_cache;
     std::vector<TrialPanels> panels;
     int threads;
-    std::uint64_t entries;  ///< a hash of some of them
+    std::uint64_t pattern;  ///< hash_of_pattern
     auto operator<=>(const Question&) const = default;
 };
-
-std::uint64_t hash_of_entries(const Csr& a) {
-    std::uint64_t h = 0xCBF29CE484222325u;
-    const auto add = [&](std::int64_t v) { h = (h ^ static_cast<std::uint64_t>(v)) * 0x100000001B3u; };
-    const std::size_t step = std::max<std::size_t>(1, a.indices.size() / 4096);
-    for (std::size_t j = 0; j < a.indices.size(); j += step) add(a.indices[j]);
-    const std::size_t rows = std::max<std::size_t>(1, a.indptr.size() / 4096);
-    for (std::size_t r = 0; r < a.indptr.size(); r += rows) add(a.indptr[r]);
-    return h;
-}
 
 struct Answer {
     Layout layout;
@@ -306,7 +296,7 @@ Layout fastest(const Trial& trial, Layout usual) {
 
 std::optional<ChosenLayout> by_timing(const Csr& a, const std::vector<std::int64_t>& widths, int threads) {
     const std::vector<TrialPanels> panels = trial_panels(widths);
-    const Question question{a.rows, a.cols, a.nonzeros(), core_cache_bytes(), panels, threads, hash_of_entries(a)};
+    const Question question{a.rows, a.cols, a.nonzeros(), core_cache_bytes(), panels, threads, hash_of_pattern(a)};
     const std::lock_guard lock(answers().using_them);  // two trials at once would time each other
     if (const auto known = answers().of.find(question); known != answers().of.end()) {
         if (!known->second) return {};
