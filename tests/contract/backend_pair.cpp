@@ -42,7 +42,8 @@ bool run(const BackendChoice& choice, DType dtype, std::vector<std::int64_t> wid
         choice.name + choice.changed + (dtype == DType::f32 ? ", float32" : ", float64") +
             (setting.widths.empty() ? "" : ", widths known"),
         plugin->create(setting),
-        catalog().kernel("reference")->create({.dtype = dtype, .params = Params(std::span<const ParamDecl>())})};
+        catalog().kernel("reference")->create({.dtype = dtype, .params = Params(std::span<const ParamDecl>())}),
+        [&] { return plugin->create(setting); }};
     INFO("kernel " << pair.what);
     test(pair);
     return true;

@@ -34,6 +34,7 @@ inline HostMatrix random_matrix(std::int64_t rows, std::int64_t cols, std::uint6
 struct BackendPair {
     std::string what;  ///< "cuda spmm=balanced, float32"
     std::unique_ptr<Backend> tested, reference;
+    std::function<std::unique_ptr<Backend>()> another;  ///< like the tested one
 
     bool f32() const { return tested->dtype() == DType::f32; }
     /// What sums of `terms` products of numbers of about 1 may differ by.

@@ -25,8 +25,8 @@ struct Settings {
     double scale = 1;
     int rounds = 5;
     std::vector<std::int64_t> widths = {16, 32, 41, 47, 64, 128, 256, 512};
-    std::vector<std::string> ways = {"rows", "balanced", "cusparse", "auto"};
-    std::vector<int> graphs = {0, 1, 2, 3};
+    std::vector<std::string> ways = {"rows", "balanced", "panels", "cusparse", "auto"};
+    std::vector<int> graphs = {0, 1, 2, 3, 4};
 };
 
 std::unique_ptr<Backend> make_backend(const PluginCatalog& catalog, const Settings& s, const std::string& spmm,
@@ -101,6 +101,15 @@ Graph graph(int i, double scale) {
                                                 .communities = community_count(n, 2000),
                                                 .inside = 0.9})};
     }
+    if (i == 4) {
+        const std::int64_t n = at_least_64(58'000 * scale);
+        return {"dense", power_law({.vertices = n,
+                                    .average_degree = std::min(490.0, static_cast<double>(n) / 4),
+                                    .exponent = 3,
+                                    .widest = 10,
+                                    .communities = 1,
+                                    .inside = 0})};
+    }
     // Half of the vertices are asked by all, and ask nobody themselves.
     const std::int64_t n = at_least_64(400'000 * scale);
     Csr a = power_law(
@@ -153,7 +162,7 @@ void run(const Settings& s) {
     const auto element = static_cast<std::int64_t>(size_of(first->dtype()));
     const bool has_ways = !catalog.find(PluginKind::kernel, s.backend).params.empty() && s.backend == "cuda";
     const std::vector<std::string> ways = has_ways ? s.ways : std::vector<std::string>{""};
-    const bool compares = has_ways && s.ways.size() == 4;
+    const bool compares = has_ways && s.ways.size() == 5;
     fmt::print(
         "copies run at {:.0f} GB/s; ms by width, and the last one's time ÷ the time of the bytes that must "
         "move\n\n",
@@ -173,7 +182,8 @@ void run(const Settings& s) {
             line += fmt::format("  of bound {:5.2f}", ours / bound);
             if (compares) {
                 const double gain = columns["cusparse"].seconds[w] /
-                                    std::min(columns["rows"].seconds[w], columns["balanced"].seconds[w]);
+                                    std::min({columns["rows"].seconds[w], columns["balanced"].seconds[w],
+                                              columns["panels"].seconds[w]});
                 line += fmt::format("  cuSPARSE / ours {:5.2f}", gain);
                 log_gain += std::log(gain);
             }
@@ -199,12 +209,13 @@ int main(int argc, char** argv) {
     app.add_option("--scale", s.scale, "Of the graphs' rows")->check(CLI::PositiveNumber);
     app.add_option("--rounds", s.rounds, "Timed runs; the median counts")->check(CLI::PositiveNumber);
     app.add_option("--widths", s.widths, "Columns of B")->delimiter(',');
-    app.add_option("--ways", s.ways, "Of rows, balanced, cusparse and auto; all are compared")
+    app.add_option("--ways", s.ways, "Of rows, balanced, panels, cusparse and auto; all are compared")
         ->delimiter(',')
-        ->check(CLI::IsMember({"rows", "balanced", "cusparse", "auto"}));
-    app.add_option("--graphs", s.graphs, "0 power law, 1 mesh, 2 dense communities, 3 bipartite")
+        ->check(CLI::IsMember({"rows", "balanced", "panels", "cusparse", "auto"}));
+    app.add_option("--graphs", s.graphs,
+                   "0 power law, 1 mesh, 2 dense communities, 3 bipartite, 4 dense without communities")
         ->delimiter(',')
-        ->check(CLI::Range(0, 3));
+        ->check(CLI::Range(0, 4));
     CLI11_PARSE(app, argc, argv);
     try {
         bench::run(s);

@@ -125,21 +125,25 @@ TEST_CASE("cuda: rows are uneven where few of them hold up the rest") {
 }
 
 TEST_CASE("cuda: tilings cover every column of every width once") {
+    const auto check_tiling = [](i64 width, int pack, const Tiling& t) {
+        CHECK(block_threads % t.lanes == 0);
+        std::vector<int> covered(static_cast<std::size_t>(width));
+        for (i64 tile = 0; tile < t.column_tiles(width); ++tile)
+            for (int lane = 0; lane < t.lanes; ++lane)
+                for (int k = 0; k < t.packs; ++k)
+                    for (int i = 0; i < pack; ++i)
+                        if (const i64 c = t.column(tile, lane, k) + i; c < width)
+                            ++covered[static_cast<std::size_t>(c)];
+        if (std::count(covered.begin(), covered.end(), 1) != width) FAIL("width " << width << ", pack " << pack);
+    };
     for (i64 width = 1; width <= 1100; ++width)
         for (const int widest : {4, 2})
             for (int pack = widest; pack >= 1; pack /= 2) {
                 if (width % pack != 0) continue;
-                const Tiling t = spmm_tiling(width, pack, widest);
-                CHECK(block_threads % t.lanes == 0);
-                std::vector<int> covered(static_cast<std::size_t>(width));
-                for (i64 tile = 0; tile < t.column_tiles(width); ++tile)
-                    for (int lane = 0; lane < t.lanes; ++lane)
-                        for (int k = 0; k < t.packs; ++k)
-                            for (int i = 0; i < pack; ++i)
-                                if (const i64 c = t.column(tile, lane, k) + i; c < width)
-                                    ++covered[static_cast<std::size_t>(c)];
-                if (std::count(covered.begin(), covered.end(), 1) != width)
-                    FAIL("width " << width << ", pack " << pack);
+                check_tiling(width, pack, spmm_tiling(width, pack, widest));
+                const Tiling panel = spmm_tiling(width, pack, widest, true);
+                check_tiling(width, pack, panel);
+                CHECK(panel.tile_columns() <= panel_lanes * widest);
             }
 }
 

@@ -195,7 +195,8 @@ public:
     const std::vector<std::size_t>& waits() const { return waits_; }
     void synchronize(StreamRole stream);
 
-    // Sparse × dense: C [m × f] from A [m × n], B [n × f]. B and C do not overlap.
+    // Sparse × dense: C [m × f] from A [m × n], B [n × f]. B and C do not overlap. Back ends of one process and setting
+    // multiply by equal matrices in the same order of sums (transposes apart): a verification compares them.
     std::unique_ptr<PreparedMatrix> prepare(const Csr& a, TransposedProducts t = TransposedProducts::none);
     /// Where no values are held, a matrix's size is all that is asked.
     std::unique_ptr<PreparedMatrix> prepare(const SparseSize& a, TransposedProducts t = TransposedProducts::none);

@@ -13,7 +13,7 @@
 
 namespace gnnbench::cuda {
 
-enum class ProductChoice { measured, rows, balanced, library };
+enum class ProductChoice { measured, rows, balanced, panels, library };
 enum class TransportChoice { automatic, nccl, mpi, staged };
 
 /// The options given by the plugin's parameters and the setting.
@@ -81,7 +81,12 @@ private:
     void multiply(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e);
     void multiply_by_library(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s);
     const LibrarySpmm& library_product(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c);
-    void run_trials(CudaMatrix& a, bool keeps_narrow_indptr);
+
+    // product_trials.cpp
+    void run_trials(CudaMatrix& a, std::uint64_t pattern, bool keeps_narrow_indptr);
+    /// Of the candidates that serve, at a width that fits; the first unless another is faster by a margin.
+    std::optional<Product> fastest(const CudaMatrix& a, std::int64_t width, const std::vector<Product>& candidates,
+                                   int turns);
     std::optional<float> trial_ms(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c);
 
     /// Memory for the kernel's own use, counted, and released with its last holder. nullptr: out of memory.

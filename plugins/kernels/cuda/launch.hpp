@@ -43,6 +43,7 @@ struct SpmmCall {
     T* c = nullptr;
     i64 ldc = 0;
     i64 width = 0;
+    bool in_panels = false;  ///< of columns, one after another
     T alpha = 1, beta = 0;
     Finish<T> finish{};
 };

@@ -11,10 +11,9 @@ namespace gnnbench::cuda {
 namespace {
 
 constexpr ParamDecl params[] = {
-    {"spmm", ParamType::choice, "auto", 0, 0, "auto|rows|balanced|cusparse",
-     "implementation of sparse products: the fastest in a short trial at set-up, our kernels by rows or by "
-     "balanced "
-     "items, or cuSPARSE"},
+    {"spmm", ParamType::choice, "auto", 0, 0, "auto|rows|balanced|panels|cusparse",
+     "implementation of sparse products: the fastest in a short trial at set-up, our kernels by rows, by balanced "
+     "items or in panels of columns, or cuSPARSE"},
     {"transport", ParamType::choice, "auto", 0, 0, "auto|nccl|mpi|staged",
      "transport of messages: NCCL, an MPI that accepts device memory, or MPI through host memory; auto: NCCL "
      "where "
@@ -31,6 +30,7 @@ constexpr ParamDecl params[] = {
 ProductChoice product_choice(const std::string& name) {
     if (name == "rows") return ProductChoice::rows;
     if (name == "balanced") return ProductChoice::balanced;
+    if (name == "panels") return ProductChoice::panels;
     return name == "cusparse" ? ProductChoice::library : ProductChoice::measured;
 }
 

@@ -11,6 +11,8 @@ const char* name_of(Product p) {
             return "rows";
         case Product::balanced:
             return "balanced";
+        case Product::panels:
+            return "panels";
         case Product::library_2:
             return "cusparse-alg2";
         case Product::library_3:

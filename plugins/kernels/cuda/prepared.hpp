@@ -12,9 +12,9 @@
 
 namespace gnnbench::cuda {
 
-/// The implementation: our kernel row by row, our kernel by work items, or cuSPARSE with one of two algorithms.
-/// Products by the transpose are cuSPARSE's.
-enum class Product { rows, balanced, library_2, library_3, transposed };
+/// The implementation: our kernel row by row, by work items, or in panels of columns (by work items where the matrix has
+/// them), or cuSPARSE with one of two algorithms. Products by the transpose are cuSPARSE's.
+enum class Product { rows, balanced, panels, library_2, library_3, transposed };
 const char* name_of(Product p);
 inline cusparseSpMMAlg_t algorithm_of(Product p) {
     if (p == Product::transposed) return CUSPARSE_SPMM_CSR_ALG1;  // 2 and 3 are not for transposes

@@ -1,9 +1,5 @@
-// Chooses the implementation of a sparse matrix's products at set-up, by a short trial for each width to come.
-#include <algorithm>
-#include <array>
+// Sparse products by the implementation that was chosen: our kernels, or cuSPARSE.
 #include <cstddef>
-#include <map>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -14,11 +10,6 @@
 
 namespace gnnbench::cuda {
 namespace {
-
-/// Wider products are tried at this width: they run as several tiles of it.
-constexpr std::int64_t widest_trial = 256;
-/// Another implementation must take less than this fraction of the first one's time.
-constexpr float worth_changing = 0.95f;
 
 template <class T>
 void set_operands(SpmmCall<T>& call, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
@@ -42,24 +33,6 @@ std::int64_t padded_columns(const CudaMatrix& a, ConstMatrixView b) {
     return divided_up(b.cols, pack) * pack;
 }
 
-/// An event with a time.
-class Stamp {
-public:
-    explicit Stamp(cudaStream_t stream) {
-        check(cudaEventCreate(&e_), "cudaEventCreate");
-        const cudaError_t code = cudaEventRecord(e_, stream);
-        if (code != cudaSuccess) (void)cudaEventDestroy(e_);
-        check(code, "cudaEventRecord");
-    }
-    Stamp(const Stamp&) = delete;
-    Stamp& operator=(const Stamp&) = delete;
-    ~Stamp() { (void)cudaEventDestroy(e_); }
-    cudaEvent_t get() const { return e_; }
-
-private:
-    cudaEvent_t e_ = nullptr;
-};
-
 }  // namespace
 
 std::unique_ptr<PreparedMatrix> CudaBackend::do_prepare(const Csr& a, TransposedProducts t) {
@@ -75,8 +48,9 @@ std::unique_ptr<PreparedMatrix> CudaBackend::do_prepare(const Csr& a, Transposed
             "cuSPARSE multiplies by the transpose of a matrix of fewer than 2^31 nonzeros; this one has {}",
             m->nonzeros));
     if (options_.product == ProductChoice::rows) m->usual = Product::rows;
+    if (options_.product == ProductChoice::panels) m->usual = Product::panels;
     if (library && m->serves_library()) m->usual = Product::library_2;
-    if (tries && m->nonzeros > 0) run_trials(*m, transposed);
+    if (tries && m->nonzeros > 0) run_trials(*m, hash_of_pattern(a), transposed);
     m->format = m->only_used ? "csr of used rows" : "csr";
     for (const auto& [width, product] : m->tried) m->format += fmt::format(", {}: {}", width, name_of(product));
     if (m->tried.empty()) m->format += fmt::format(", {}", name_of(m->usual));
@@ -119,9 +93,10 @@ void CudaBackend::multiply(const CudaMatrix& a, Product how, ConstMatrixView b, 
         return;
     }
     typed([&]<class T>(T) {
-        const bool by_items = how == Product::balanced && a.has_items();
+        const bool by_items = how != Product::rows && a.has_items();
         SpmmCall<T> call = call_for<T>(a, by_items);
         set_operands(call, b, c, s, e);
+        call.in_panels = how == Product::panels;
         std::int64_t padded = padded_columns<T>(a, b);
         if (!has_room(usize(a.cols * padded) * sizeof(T))) padded = 0;
         if (padded > 0) call.read_width = padded;
@@ -161,84 +136,6 @@ const LibrarySpmm& CudaBackend::library_product(const CudaMatrix& a, Product how
     product->preprocess(b, c, plan.buffer.get());
     plan.product = std::move(product);
     return *plan.product;
-}
-
-/// A product's time, on a device that another keeps busy while the host starts the first; nothing where cuSPARSE refuses or
-/// memory is short.
-std::optional<float> CudaBackend::trial_ms(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c) {
-    constexpr int products = 3;
-    try {
-        multiply(a, how, b, c, {}, {});
-        const Stamp begin(compute());
-        for (int i = 0; i < products; ++i) multiply(a, how, b, c, {}, {});
-        const Stamp end(compute());
-        streams_.synchronize(StreamRole::compute);
-        float ms = 0;
-        check(cudaEventElapsedTime(&ms, begin.get(), end.get()), "cudaEventElapsedTime");
-        return ms / products;
-    } catch (const OutOfMemory&) {
-        return std::nullopt;
-    } catch (const EnvironmentError&) {
-        // Only a library's refusal leaves the device usable; any other error is reported again here.
-        streams_.synchronize(StreamRole::compute);
-        return std::nullopt;
-    }
-}
-
-void CudaBackend::run_trials(CudaMatrix& a, bool keeps_narrow_indptr) {
-    std::set<std::int64_t> widths;
-    for (const std::int64_t w : options_.widths) widths.insert(std::clamp<std::int64_t>(w, 1, widest_trial));
-    const auto element = static_cast<std::int64_t>(size_of(dtype()));
-    const std::vector<Product> candidates =
-        options_.product == ProductChoice::library
-            ? std::vector{Product::library_2, Product::library_3}
-            : std::vector{Product::rows, Product::balanced, Product::library_2, Product::library_3};
-    for (const std::int64_t width : widths) {
-        // B and C of zeros: what is stored in them does not change how long a product takes.
-        const std::int64_t b_bytes = a.cols * width * element, c_bytes = a.rows * width * element;
-        if (b_bytes + c_bytes > pool_.free_bytes() / 2) continue;
-        const auto b_memory = own_memory(usize(b_bytes)), c_memory = own_memory(usize(c_bytes));
-        if (!b_memory || !c_memory) continue;
-        check(cudaMemsetAsync(b_memory.get(), 0, usize(b_bytes), compute()), "cudaMemsetAsync");
-        const ConstMatrixView b{b_memory.get(), a.cols, width, width, dtype()};
-        const MatrixView c{c_memory.get(), a.rows, width, width, dtype()};
-        // By turns, so that a clock that rises or falls favours none; the first turn prepares.
-        std::map<Product, float> least;
-        for (int turn = 0; turn < 4; ++turn)
-            for (const Product p : candidates) {
-                if (p == Product::balanced ? !a.has_items() : p != Product::rows && !a.serves_library()) continue;
-                if (turn > 0 && !least.contains(p)) continue;  // refused
-                const std::optional<float> ms = trial_ms(a, p, b, c);
-                if (!ms)
-                    least.erase(p);
-                else if (turn <= 1)
-                    least[p] = *ms;
-                else
-                    least[p] = std::min(least[p], *ms);
-            }
-        std::optional<Product> best;
-        for (const Product p : candidates) {
-            if (!least.contains(p)) continue;
-            // The first must be beaten by a margin, or noise would decide.
-            if (p == candidates.front()) least[p] *= worth_changing;
-            if (!best || least[p] < least[*best]) best = p;
-        }
-        if (!best) continue;
-        a.tried[width] = *best;
-        // Frees cuSPARSE's preparations that lost.
-        std::erase_if(a.planned,
-                      [&](const auto& plan) { return plan.first.first == width && plan.first.second != *best; });
-    }
-    const bool items = std::ranges::any_of(a.tried, [](const auto& t) { return t.second == Product::balanced; });
-    const bool library =
-        std::ranges::any_of(a.tried, [](const auto& t) { return t.second >= Product::library_2; });
-    if (!a.tried.empty() && !items) {
-        a.items = {};
-        a.split = {};
-        a.slots = 0;
-    }
-    if (!a.tried.empty() && !library && !keeps_narrow_indptr) a.narrow_indptr = {};
-    pool_.trim();
 }
 
 }  // namespace gnnbench::cuda

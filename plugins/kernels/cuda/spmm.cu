@@ -139,7 +139,7 @@ cudaError_t with_tiling(const SpmmCall<T>& s, cudaStream_t stream) {
 template <class T, int pack>
 cudaError_t with_pack(const SpmmCall<T>& s, cudaStream_t stream) {
     constexpr int widest = packs_of<T>.most;
-    const Tiling t = spmm_tiling(s.read_width, pack, widest);
+    const Tiling t = spmm_tiling(s.read_width, pack, widest, s.in_panels);
     if constexpr (pack == widest) {
         if (t.lanes == 4) return with_tiling<T, pack, 4, 1>(s, stream);
         if (t.lanes == 16) return with_tiling<T, pack, 16, 1>(s, stream);

@@ -4,6 +4,7 @@
 namespace gnnbench::cuda {
 
 constexpr int block_threads = 256;
+constexpr int panel_lanes = 16;
 
 /// How a product's columns are shared among threads: packs of `pack` elements, `lanes` threads side by side, each
 /// with `packs` packs that lie lanes · pack columns apart. Column tiles of lanes · pack · packs columns go to
@@ -47,16 +48,18 @@ template <class T>
 constexpr PackChoice packs_of{16 / static_cast<int>(sizeof(T)), sizeof(T)};
 
 /// The tiling for a width, of those that spmm.cu compiles: 4, 8, 16 or 32 lanes with one pack, 32 with 2 or 4;
-/// where packs are narrower than 16 bytes only 8 or 32 with one, and 32 with 4.
-inline Tiling spmm_tiling(i64 width, int pack, int widest_pack) {
+/// where packs are narrower than 16 bytes only 8 or 32 with one, and 32 with 4. In panels the tiles of a wide matrix are
+/// panel_lanes packs wide: 256 bytes of whole packs. The device goes through one after another, so that the second cache
+/// has to hold a panel of B and not whole rows of it; each panel reads the sparse matrix again.
+inline Tiling spmm_tiling(i64 width, int pack, int widest_pack, bool in_panels = false) {
     const i64 needed = divided_up(width, pack);
     if (pack == widest_pack) {
         for (const int lanes : {4, 8, 16, 32})
-            if (needed <= lanes) return {pack, lanes, 1};
+            if (needed <= lanes || (in_panels && lanes == panel_lanes)) return {pack, lanes, 1};
         return {pack, 32, needed <= 64 ? 2 : 4};
     }
     if (needed <= 8) return {pack, 8, 1};
-    return {pack, 32, needed <= 32 ? 1 : 4};
+    return {pack, 32, needed <= 32 || in_panels ? 1 : 4};
 }
 
 /// Threads side by side for `items` neighbouring things of a row: the least power of two that holds them, 32 at
