@@ -131,6 +131,11 @@ epochs() {
         run "$experiments/epoch.yaml" --allow-programs --only "$@"
 }
 
+# Schemes on batches, each verified against the serial reference.
+batches() {
+    "$home/bin/gnnbench" --database "$state/batches.sqlite" --data-dir "$state/datasets" run "$experiments/batches.yaml"
+}
+
 # A rank of a trial that `limits` runs: there may be others on this machine.
 own_rank() {
     local pid
@@ -163,7 +168,7 @@ limits() {
 }
 
 export home state experiments
-export -f device kernel strategy sanitizer profile epochs own_rank limits
+export -f device kernel strategy sanitizer profile epochs batches own_rank limits
 
 run_stage_of() { # HOW NAME LIMIT FUNCTION ARGUMENT …
     local how="$1" name="$2" limit="$3"
@@ -207,6 +212,7 @@ for width in 41 128 256; do
     run_stage_of alone "profile-power-law-$width" 60 profile "$width" 2 0
     run_stage_of alone "profile-communities-$width" 60 profile "$width" 2 2
 done
+run_stage_of stage batches 200 batches
 run_stage_of stage limits 120 limits
 for tool in racecheck memcheck synccheck initcheck; do
     run_stage_of stage "$tool" 300 sanitizer "$tool" '*'
