@@ -135,12 +135,13 @@ void CudaBackend::run_trials(CudaMatrix& a, std::uint64_t pattern, bool keeps_na
     for (const std::int64_t wanted : widths) {
         const std::int64_t width = fits(wanted) ? wanted : std::min(wanted, narrow_trial);
         if (width <= 0 || !fits(width)) continue;
-        const Question question{a.rows,           a.cols,  a.nonzeros, wanted, dtype(), options_.product, a.serves_library(),
-                                options_.device, pattern};
+        const Question question{a.rows,  a.cols,           a.nonzeros,         wanted,
+                                dtype(), options_.product, a.serves_library(), options_.device,
+                                pattern};
         const auto known = answers().of.find(question);
-        const std::optional<Product> best =
-            known == answers().of.end() ? fastest(a, width, candidates(options_.product), 4)
-                                        : fastest(a, width, {known->second}, 1);  // which prepares it
+        const std::optional<Product> best = known == answers().of.end()
+                                                ? fastest(a, width, candidates(options_.product), 4)
+                                                : fastest(a, width, {known->second}, 1);  // which prepares it
         if (!best) continue;
         answers().of.emplace(question, *best);
         a.tried[wanted] = *best;

@@ -40,7 +40,7 @@ std::unique_ptr<PreparedMatrix> CudaBackend::do_prepare(const Csr& a, Transposed
     const bool tries = (options_.product == ProductChoice::measured || library) && !options_.widths.empty();
     const bool transposed = t == TransposedProducts::wanted;
     auto m = upload_matrix(a, *this,
-                           {.always_items = options_.product == ProductChoice::balanced,
+                           {.always_items = options_.product == ProductChoice::balanced || (tries && !library),
                             .library = tries || library || transposed,
                             .only_used = !library && !transposed});
     if (transposed && m->nonzeros > 0 && !m->serves_library())

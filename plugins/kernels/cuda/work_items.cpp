@@ -1,7 +1,9 @@
 #include "work_items.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <numeric>
 
 #include <gnnbench/usize.hpp>
 
@@ -17,6 +19,21 @@ RowLengths row_lengths(std::span<const i64> indptr) {
 }
 
 i64 RowLengths::split_after() const { return std::clamp<i64>(static_cast<i64>(8 * mean), 512, 16384); }
+
+namespace {
+
+/// Sorted by the power of two below their lengths, in the order that they had among those of one.
+std::vector<WorkItem> longest_first(const std::vector<WorkItem>& items) {
+    const auto shortness = [](const WorkItem& i) { return usize(32 - std::bit_width(static_cast<u32>(i.count))); };
+    std::array<std::size_t, 34> place{};
+    for (const WorkItem& i : items) ++place[shortness(i) + 1];
+    std::partial_sum(place.begin(), place.end(), place.begin());
+    std::vector<WorkItem> sorted(items.size());
+    for (const WorkItem& i : items) sorted[place[shortness(i)]++] = i;
+    return sorted;
+}
+
+}  // namespace
 
 WorkPlan plan_work(std::span<const i64> indptr, i64 longest, std::span<const i32> row_at) {
     WorkPlan plan;
@@ -39,9 +56,7 @@ WorkPlan plan_work(std::span<const i64> indptr, i64 longest, std::span<const i32
         }
         plan.slots += parts;
     }
-    const auto length_class = [](const WorkItem& i) { return std::bit_width(static_cast<u32>(i.count)); };
-    std::stable_sort(plan.items.begin(), plan.items.end(),
-                     [&](const WorkItem& a, const WorkItem& b) { return length_class(a) > length_class(b); });
+    plan.items = longest_first(plan.items);
     return plan;
 }
 
