@@ -254,16 +254,17 @@ std::vector<Event> CheckedTransport::do_read_rows(ConstMatrixView from, std::spa
         const auto all =
             read_bytes(backend_, from.data, static_cast<std::int64_t>(usize(from.rows) * step - step + row_bytes),
                        StreamRole::communication);
-        std::vector<std::byte> rows(s.rows.size() * row_bytes);
-        for (std::size_t i = 0; i < s.rows.size(); ++i)
-            std::memcpy(rows.data() + i * row_bytes, all.data() + usize(s.rows[i]) * step, row_bytes);
+        const std::span<const std::int32_t> numbers = s.rows.listed();
+        std::vector<std::byte> rows(numbers.size() * row_bytes);
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            std::memcpy(rows.data() + i * row_bytes, all.data() + usize(numbers[i]) * step, row_bytes);
         control_->send(std::move(rows), s.peer);
         read.push_back({s.peer, const_cast<void*>(from.data), std::ssize(all)});
     }
     if (!read.empty()) in_flight_->check_access("reading of rows", from, false);
     std::vector<Message> written;
     for (const RowSet& r : receives)
-        written.push_back({r.peer, r.to.data, static_cast<std::int64_t>(r.rows.size() * row_bytes)});
+        written.push_back({r.peer, r.to.data, r.rows.count * static_cast<std::int64_t>(row_bytes)});
     auto judges = receive_copies("reading of rows", written);
     judges.push_back(sends_end("reading of rows", std::span(read).first(std::min<std::size_t>(read.size(), 1))));
     std::vector<Event> events = inner().read_rows(from, sends, receives);
@@ -282,7 +283,7 @@ Event CheckedTransport::do_add_rows(MatrixView to, std::span<const Message> send
     for (double& x : sizes.values) x = std::abs(x);
     std::vector<std::pair<RowSet, std::size_t>> expected;
     for (const RowSet& r : receives)
-        expected.emplace_back(r, control_->receive(std::ssize(r.rows) * to.cols * element, r.peer));
+        expected.emplace_back(r, control_->receive(r.rows.count * to.cols * element, r.peer));
     const auto ended = sends_end("adding of rows", sends);
     const auto id = in_flight_->begin("adding of rows", to.data, receives.empty() ? 0 : span, true);
     return judged(inner().add_rows(to, sends, receives), [=, control = control_, ledger = ledger_,
@@ -292,11 +293,11 @@ Event CheckedTransport::do_add_rows(MatrixView to, std::span<const Message> send
         in_flight->end(id);
         for (const auto& [set, handle] : expected) {
             const auto sent = control->take(handle).bytes;
-            for (std::size_t i = 0; i < set.rows.size(); ++i)
+            for (std::size_t i = 0; i < usize(set.rows.count); ++i)
                 for (std::int64_t c = 0; c < to.cols; ++c) {
                     const double x =
                         number_at(sent, (i * usize(to.cols) + usize(c)) * size_of(to.dtype), to.dtype);
-                    const std::size_t at = usize(set.rows[i]) * usize(to.cols) + usize(c);
+                    const std::size_t at = usize(set.rows.at[i]) * usize(to.cols) + usize(c);
                     sums.values[at] += x;
                     sizes.values[at] += std::abs(x);
                 }

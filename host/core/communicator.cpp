@@ -193,14 +193,14 @@ std::vector<Event> Communicator::read_rows(CommOp op, ConstMatrixView from, std:
     for (const RowSet& s : sends) {
         if (s.rows.empty()) continue;
         out.push_back(s);
-        t += {std::ssize(s.rows) * row_bytes, 0, 1};
+        t += {s.rows.count * row_bytes, 0, 1};
     }
     for (const RowSet& s : receives) {
         if (s.rows.empty()) continue;
-        require(s.to.rows == std::ssize(s.rows) && s.to.cols == from.cols && s.to.dtype == from.dtype,
+        require(s.to.rows == s.rows.count && s.to.cols == from.cols && s.to.dtype == from.dtype,
                 "read_rows: a place of each row's width for every row");
         in.push_back(s);
-        bytes.push_back(std::ssize(s.rows) * row_bytes);
+        bytes.push_back(s.rows.count * row_bytes);
         t += {0, bytes.back(), 0};
     }
     if (op == CommOp::all_to_all)
@@ -220,7 +220,7 @@ Event Communicator::add_rows(MatrixView to, std::span<const RowMessage> sends, s
     for (const RowSet& s : receives) {
         if (s.rows.empty()) continue;
         in.push_back(s);
-        t += {0, std::ssize(s.rows) * to.cols * element_bytes(to), 0};
+        t += {0, s.rows.count * to.cols * element_bytes(to), 0};
     }
     return timed(CommOp::all_to_all, content, t, [&] { return transport_->add_rows(to, out, in); });
 }

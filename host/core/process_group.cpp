@@ -185,7 +185,8 @@ std::string ProcessGroup::library() {
 void* ProcessGroup::native() const {
     if (void* comm = implementation_->native()) return comm;
     throw Unsupported(
-        "needs MPI itself, for shared words or messages between two processes, which simulated ranks do not have");
+        "needs MPI itself, for shared words or messages between two processes, which ranks that share a process "
+        "do not have");
 }
 
 }  // namespace gnnbench

@@ -193,11 +193,11 @@ private:
         const std::byte* const shared =
             sends.empty() ? nullptr : in_shared(*o, const_cast<void*>(from.data), bytes, false);
         for (const RowSet& s : sends)
-            offer(*o, message, s.peer, shared, std::ssize(s.rows) * from.cols * element, from.ld);
+            offer(*o, message, s.peer, shared, s.rows.count * from.cols * element, from.ld);
         for (const RowSet& r : receives)
             take(*o, message, r.peer, [r, element, &moves = operations_->moves()](const Source& s) {
                 check_size(s, r.to.rows * r.to.cols * element);
-                moves.gather({s.data, r.to.rows, r.to.cols, s.item->ld, r.to.dtype}, r.rows.data(), r.to);
+                moves.gather({s.data, r.to.rows, r.to.cols, s.item->ld, r.to.dtype}, r.rows.at, r.to);
             });
         operations_->add(o);
         return events_of_each(operations_, o);
@@ -210,9 +210,9 @@ private:
         o->take_all = [to, sets = std::vector<RowSet>(receives.begin(), receives.end()),
                        &moves = operations_->moves()](std::span<const Source> sources) {
             for (std::size_t i = 0; i < sets.size(); ++i) {
-                const std::int64_t rows = std::ssize(sets[i].rows);
+                const std::int64_t rows = sets[i].rows.count;
                 check_size(sources[i], rows * to.cols * static_cast<std::int64_t>(size_of(to.dtype)));
-                moves.add({sources[i].data, rows, to.cols, to.cols, to.dtype}, sets[i].rows.data(), to);
+                moves.add({sources[i].data, rows, to.cols, to.cols, to.dtype}, sets[i].rows.at, to);
             }
         };
         return started(o, Wait::later);

@@ -27,15 +27,25 @@ ModelWeights zero_weights(const ModelSpec& model) {
     return out;
 }
 
+namespace {
+
+/// What ranks of one process share of a problem.
+struct KeptProblem {
+    std::shared_ptr<const Adjacency> adjacency;
+    std::shared_ptr<const ModelWeights> first_weights;
+};
+
+}  // namespace
+
 Adjacency Problem::adjacency() const {
     const auto make = [&] { return Adjacency(dataset.graph, model, threads, cost, shared); };
-    return shared ? *shared->get<Adjacency>("", make) : make();
+    return shared ? *made_once(&shared->of<KeptProblem>().adjacency, make) : make();
 }
 
 std::shared_ptr<const ModelWeights> Problem::first_weights() const {
-    return made_once<ModelWeights>(shared, "first", [&] {
-        return initial_weights ? *initial_weights : gnnbench::initial_weights(model, train.seed);
-    });
+    auto* const kept = shared ? &shared->of<KeptProblem>().first_weights : nullptr;
+    return made_once(
+        kept, [&] { return initial_weights ? *initial_weights : gnnbench::initial_weights(model, train.seed); });
 }
 
 Trainer::~Trainer() = default;

@@ -68,7 +68,7 @@ void Trace::end_epoch() {
 
 double Trace::now_s() const {
     if (device_)
-        if (const std::optional<double> simulated = device_->host_s()) return *simulated;
+        if (const std::optional<double> other = device_->host_s()) return *other;
     return std::chrono::duration<double>(Clock::now() - start_).count();
 }
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include <gnnbench/error.hpp>
-#include <gnnbench/made_once.hpp>
+#include <gnnbench/shared_setup.hpp>
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/transpose.hpp>
@@ -53,7 +53,7 @@ StatedMemory stated_memory_of(const Cell& cell, const Store& store, const Plugin
     const IndexMap index(*partition);
     const WithTranspose both(data.graph);  // every rank reads columns of the graph
     data.graph = both.view();
-    MadeOnce shared;
+    SharedSetup shared;
     const Problem problem{data,          index, q.model, q.train, cell.scheme.params, nullptr, cell.gpus,
                           cell.slowdown, 1,     nullptr, &shared};
     const std::int64_t element_bytes = cell.precision == "float64" ? 8 : 4;

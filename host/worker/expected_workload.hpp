@@ -6,7 +6,7 @@
 
 #include <gnnbench/graph.hpp>
 #include <gnnbench/partition.hpp>
-#include <gnnbench/training/expected_graph.hpp>
+#include <gnnbench/simulation/expected_graph.hpp>
 
 #include "data/expectation.hpp"
 #include "spec/cell.hpp"

@@ -10,6 +10,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/simulation/simulation.hpp>
 #include <gnnbench/training/adjacency.hpp>
+#include <gnnbench/training/vertex_data.hpp>
 #include <gnnbench/transpose.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -112,14 +113,14 @@ private:
     }
     void expect_parts() {
         const Part parts = strategy_->partition_need(setting()).parts;
-        index_.emplace(expected_parts(data_.graph.vertices(), parts));
+        index_.emplace(sized_parts(data_.graph.vertices(), parts));
         auto graph = std::make_shared<const ExpectedGraph>(expected_under(expected_->dataset(), cell_, parts));
         const ExpectedQuality expected = expected_quality(*graph, *index_, model_.self_loops);
         quality_ = expected.quality;
         const bool local = graph->outline().locality && parts > 1;
         synthetic_ = {interval_text(expected, expected_->dataset(), local)};
         share_expected_graph(shared_, std::move(graph));
-        shared_.get<std::int64_t>("train vertices", [&] { return expected_->train_vertices(); });
+        shared_.of<TrainVertices>().count = std::make_shared<const std::int64_t>(expected_->train_vertices());
     }
 
     simulation::ColumnReads columns_of_graph() const {
@@ -158,14 +159,15 @@ private:
         return reason;
     }
 
-    KernelSetting kernel_setting(simulation::SimulatedRank* rank) const {
+    /// `world`: as a rank sees it; nullptr: for none.
+    KernelSetting kernel_setting(const ProcessGroup* world) const {
         return {.dtype = cell_.precision == "float64" ? DType::f64 : DType::f32,
                 .threads = 1,
-                .local_rank = rank ? rank->rank() % machine_.devices_per_node : 0,
+                .local_rank = world ? world->rank() % machine_.devices_per_node : 0,
                 .local_ranks = std::min(cell_.gpus, machine_.devices_per_node),
                 .params = cell_.kernel.params,
                 .widths = model_.widths,
-                .simulated = rank};
+                .ranks = world};
     }
 
     /// Nothing is computed, so nothing can agree with the reference.
@@ -194,7 +196,7 @@ private:
     /// One rank's turn: as in a trial of processes, from its back end on.
     void run_rank(const ProcessGroup& world, TrialEnd& end_of_trial) {
         TrialRecord record(world, request_.journal, request_.trial, true);
-        const auto backend = plugin_->create(kernel_setting(world.simulated()));
+        const auto backend = plugin_->create(kernel_setting(&world));
         VolumeCounter counter;
         Communicator communicator(backend->connect(world), *backend, counter);
         communicator.separate_wait(cell_.separate_wait);
@@ -270,7 +272,7 @@ private:
     std::vector<std::string> synthetic_;
     std::optional<IndexMap> index_;
     PartitionQuality quality_;
-    MadeOnce shared_;  ///< after the strategy, whose plugin has the code that destroys what it made
+    SharedSetup shared_;  ///< after the strategy, whose plugin has the code that destroys what it made
     double load_s_ = 0, partition_s_ = 0;  ///< of this machine
     Clock::time_point building_, start_;
 };

@@ -182,9 +182,9 @@ TEST_CASE("a back end without values is given the sizes of the blocks that other
     const Params params(catalog().find(PluginKind::kernel, "simulated").params);
     simulation::Simulation simulation(machine_of(1), simulation::NetworkModel::links, 1);
     simulation.run([&](const ProcessGroup& world) {
-        const auto backend = kernel->create({.params = params, .simulated = world.simulated()});
+        const auto backend = kernel->create({.params = params, .ranks = &world});
         CHECK(prepared_sizes(each, orders, *backend) == expected);
-        MadeOnce shared;
+        SharedSetup shared;
         const Adjacency common(owned.view().graph, model, 1, nullptr, &shared);
         CHECK(prepared_sizes(common, orders, *backend) == expected);
     });
@@ -197,11 +197,11 @@ double seconds_of(const std::function<void(Backend&)>& kernel) {
     double seconds = 0;
     simulation::Simulation simulation(machine_of(1), simulation::NetworkModel::links, 1);
     simulation.run([&](const ProcessGroup& world) {
-        const auto backend = plugin->create({.params = params, .simulated = world.simulated()});
-        const double before_s = world.simulated()->host_s();
+        const auto backend = plugin->create({.params = params, .ranks = &world});
+        const double before_s = simulation::rank_of(world).host_s();
         kernel(*backend);
         backend->synchronize(StreamRole::compute);
-        seconds = world.simulated()->host_s() - before_s - machine_of(1).device.launch_s;
+        seconds = simulation::rank_of(world).host_s() - before_s - machine_of(1).device.launch_s;
     });
     return seconds;
 }
@@ -246,7 +246,7 @@ TEST_CASE("a simulated device without memory says so") {
     small.device.reserved_bytes = 100;
     simulation::Simulation simulation(small, simulation::NetworkModel::links, 1);
     simulation.run([&](const ProcessGroup& world) {
-        const auto backend = kernel->create({.params = params, .simulated = world.simulated()});
+        const auto backend = kernel->create({.params = params, .ranks = &world});
         CHECK_FALSE(backend->holds_values());
         const Matrix most = backend->matrix(15, 15);  // 900 bytes
         CHECK_THROWS_AS(backend->allocate(4), OutOfMemory);

@@ -127,7 +127,7 @@ inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v
     const Partition partition = partition_in_order(
         *partitioner, {.dataset = data, .model = model, .need = need, .params = partitioner_params, .seed = 3});
     const IndexMap index(partition);
-    MadeOnce shared;
+    SharedSetup shared;
     const Problem problem{.dataset = data,
                           .index = index,
                           .model = model,
@@ -141,7 +141,7 @@ inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v
     out.of_rank.resize(static_cast<std::size_t>(ranks));
     try {
         simulation.run([&](const ProcessGroup& world) {
-            const auto backend = kernel->create({.params = kernel_params, .simulated = world.simulated()});
+            const auto backend = kernel->create({.params = kernel_params, .ranks = &world});
             VolumeCounter counter;
             Communicator communicator(backend->connect(world), *backend, counter);
             const auto made = strategy->make_trainer(problem, {*backend, communicator, world});

@@ -7,7 +7,8 @@
 
 #include <sys/resource.h>
 
-#include <gnnbench/training/expected_graph.hpp>
+#include <gnnbench/simulation/expected_graph.hpp>
+#include <gnnbench/training/vertex_data.hpp>
 #include <gnnbench/training/halo.hpp>
 #include <gnnbench/training/sparse_blocks.hpp>
 #include <gnnbench/training/vertex_order.hpp>
@@ -94,7 +95,7 @@ TEST_CASE("expected blocks and halos are those of graphs with the same degrees, 
                     const std::int64_t n = std::ssize(g.indptr) - 1;
                     const GraphView graph = view(g);
                     const Adjacency a(graph, model);
-                    const IndexMap real = at_random(n, parts, seed), expected = expected_parts(n, parts);
+                    const IndexMap real = at_random(n, parts, seed), expected = sized_parts(n, parts);
                     const ExpectedGraph source(outline_of(g));
                     CHECK(source.entries() == Approx(static_cast<double>(std::ssize(g.indices))));
                     std::vector<Part> all;
@@ -133,7 +134,7 @@ TEST_CASE("expected blocks under a double permutation are those of permuted grap
     for (std::uint64_t seed = 1; seed <= 10; ++seed)
         for (const Permutation permutation : {Permutation::single, Permutation::separate}) {
             const EvenOrders real(IndexMap::one_part(n), permutation, seed),
-                expected(expected_parts(n, 1), permutation, seed);
+                expected(sized_parts(n, 1), permutation, seed);
             const IndexMap rows = expected.rows(4), columns = expected.columns(3);
             const CountedBlocks counted(a, {real.rows(4)}, {real.columns(3)});
             for (Part i = 0; i < 4; ++i)
@@ -188,7 +189,7 @@ TEST_CASE("with a locality, expected blocks and halos are those of graphs with a
     const Adjacency a(graph, model);
     std::vector<std::int64_t> offsets;
     for (Part p = 0; p <= parts; ++p) offsets.push_back(p * 1000);
-    const IndexMap real(offsets, true, {}), expected = expected_parts(8000, parts);
+    const IndexMap real(offsets, true, {}), expected = sized_parts(8000, parts);
     std::int64_t inside = 0;
     for (std::int64_t v = 0; v < 8000; ++v)
         for (auto e = g.indptr[usize(v)]; e < g.indptr[usize(v) + 1]; ++e)
@@ -263,13 +264,13 @@ Bytes bytes_of(const std::string& name, const std::map<std::string, std::string>
     if (!out.skipped.empty()) return out;
     const Part parts = strategy->partition_need(setting).parts;
     const std::int64_t n = data.graph.vertices();
-    const IndexMap index = there ? at_random(n, parts, 3) : expected_parts(n, parts);
-    MadeOnce shared;
+    const IndexMap index = there ? at_random(n, parts, 3) : sized_parts(n, parts);
+    SharedSetup shared;
     Cell cell;
     cell.partitioner.name = "random";
     if (!there) {
         share_expected_graph(shared, std::make_shared<const ExpectedGraph>(expected_under(dataset, cell, parts)));
-        shared.get<std::int64_t>("train vertices", [&] { return expected->train_vertices(); });
+        shared.of<TrainVertices>().count = std::make_shared<const std::int64_t>(expected->train_vertices());
     }
     const Problem problem{.dataset = data,
                           .index = index,
@@ -287,7 +288,7 @@ Bytes bytes_of(const std::string& name, const std::map<std::string, std::string>
     machine.device.memory_bytes = 1e13;
     simulation::Simulation simulation(machine, simulation::NetworkModel::links, ranks);
     simulation.run([&](const ProcessGroup& world) {
-        const auto backend = kernel->create({.params = kernel_params, .simulated = world.simulated()});
+        const auto backend = kernel->create({.params = kernel_params, .ranks = &world});
         VolumeCounter counter;
         Communicator communicator(backend->connect(world), *backend, counter);
         const auto made = strategy->make_trainer(problem, {*backend, communicator, world});

@@ -203,7 +203,7 @@ TEST_CASE("rows are read where they lie, strided or outside of shared memory, an
         places.push_back(r.backend->matrix(std::ssize(mine), cols));
         if (j == r.rank) continue;
         sends.push_back({j, lists[static_cast<std::size_t>(j)]});
-        sent += std::ssize(sends.back().rows) * cols * 4;
+        sent += sends.back().rows.count * cols * 4;
         receives.push_back({j, mine, places.back()});
     }
     for (void* const data : {wide.view().data, static_cast<void*>(elsewhere.data())}) {
@@ -219,7 +219,7 @@ TEST_CASE("rows are read where they lie, strided or outside of shared memory, an
             for (const RowSet& s : receives)
                 for (std::int64_t i = 0; i < s.to.rows; ++i)
                     for (std::int64_t c = 0; c < cols; ++c) {
-                        const std::int64_t at = s.rows[static_cast<std::size_t>(i)] * 2 * cols + cols + c;
+                        const std::int64_t at = s.rows.at[i] * 2 * cols + cols + c;
                         wrong += static_cast<const float*>(s.to.data)[i * cols + c] !=
                                  static_cast<float>(s.peer * 1'000'000 + at % 999'983);
                     }

@@ -7,7 +7,7 @@
 
 #include <gnnbench/random.hpp>
 
-#include "core/simulation/context.hpp"
+#include "simulation/context.hpp"
 #include "protocol/simulation.hpp"
 
 namespace gnnbench::test {

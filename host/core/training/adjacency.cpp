@@ -77,7 +77,7 @@ void release(std::span<const T> all, std::int64_t first, std::int64_t end) {
 }  // namespace
 
 Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model, int threads, SetupCost* cost,
-                     MadeOnce* shared)
+                     SharedSetup* shared)
     : graph_(graph),
       columns_(graph.columns()),
       diagonal_(diagonal_of(model)),

@@ -3,12 +3,9 @@
 #include <algorithm>
 
 #include <gnnbench/position_set.hpp>
-#include <gnnbench/training/expected_graph.hpp>
 #include <gnnbench/training/lines.hpp>
 #include <gnnbench/training/sparse_blocks.hpp>
 #include <gnnbench/usize.hpp>
-
-#include "core/training/block_counts.hpp"
 
 namespace gnnbench {
 namespace {
@@ -164,42 +161,8 @@ Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, c
 
 BlockCounts::BlockCounts(const Adjacency& a, const IndexMap& index, Part part)
     : part_(part),
-      row_(count(a, index, part, Direction::forward)),
-      column_(count(a, index, part, Direction::backward)) {}
-
-/// By the other part; of a symmetric matrix, so nonzero rows of a block are nonzero columns of its transpose.
-BlockCounts::Line BlockCounts::expect(const Adjacency& a, const IndexMap& index, Part part) {
-    const ExpectedGraph& graph = *expected_graph(a.shared());
-    const bool loops = has_loops(a, graph);
-    Line n;
-    for (Part j = 0; j < index.parts(); ++j) {
-        n.columns.push_back(ExpectedGraph::rounded(graph.needed(index, part, j, loops).mean, part, j));
-        n.rows.push_back(ExpectedGraph::rounded(graph.needed(index, j, part, loops).mean, part, j));
-    }
-    return n;
-}
-
-BlockCounts::Line BlockCounts::count(const Adjacency& a, const IndexMap& index, Part part, Direction d) {
-    if (expected_graph(a.shared())) return expect(a, index, part);
-    const Lines lines(a, d, index.owned(part), Entries::columns);
-    const auto parts = usize(index.parts());
-    Line n{std::vector<std::int64_t>(parts), std::vector<std::int64_t>(parts)};
-    std::vector<bool> column_seen(usize(a.vertices()));
-    std::vector<std::int64_t> row_seen(parts, -1);  // by part, the last row with an entry there
-    for (std::int64_t r = 0; r < lines.size(); ++r)
-        lines.pattern(r, [&](GlobalId column) {
-            const auto j = usize(index.part_of(column));
-            if (!column_seen[usize(value(column))]) {
-                column_seen[usize(value(column))] = true;
-                ++n.columns[j];
-            }
-            if (row_seen[j] != r) {
-                row_seen[j] = r;
-                ++n.rows[j];
-            }
-        });
-    return n;
-}
+      row_(sparsity_of(a).of_line(a, index, part, Direction::forward)),
+      column_(sparsity_of(a).of_line(a, index, part, Direction::backward)) {}
 
 namespace {
 
@@ -306,11 +269,9 @@ std::vector<RowMessage> segments(const Matrix& buffer, const std::vector<std::in
     return messages;
 }
 
-/// Segment j of a list. Where only numbers of rows are known, of `place`, which has room for as many and which nobody reads.
-std::span<const std::int32_t> segment(const std::vector<std::int32_t>& list, const void* place,
-                                      const std::vector<std::int64_t>& start, std::size_t j) {
-    const auto* const all = list.empty() ? static_cast<const std::int32_t*>(place) : list.data();
-    return {all + start[j], usize(start[j + 1] - start[j])};
+/// Segment j of a list.
+RowNumbers segment(const std::vector<std::int32_t>& list, const std::vector<std::int64_t>& start, std::size_t j) {
+    return {start[j + 1] - start[j], list.empty() ? nullptr : list.data() + start[j]};
 }
 
 }  // namespace
@@ -319,7 +280,7 @@ std::vector<RowSet> HaloExchange::needed_sets(std::int64_t width) {
     std::vector<RowSet> sets;
     for (std::size_t j = 0; j + 1 < needed_start_.size(); ++j)
         if (needed_start_[j] < needed_start_[j + 1])
-            sets.push_back({static_cast<int>(j), segment(needed_, receive_.view().data, needed_start_, j),
+            sets.push_back({static_cast<int>(j), segment(needed_, needed_start_, j),
                             segment(receive_, needed_start_, j, width)});
     return sets;
 }
@@ -328,7 +289,7 @@ std::vector<RowSet> HaloExchange::sent_sets() const {
     std::vector<RowSet> sets;
     for (std::size_t j = 0; j + 1 < sent_start_.size(); ++j)
         if (sent_start_[j] < sent_start_[j + 1])
-            sets.push_back({static_cast<int>(j), segment(sent_, sent_rows_.data(), sent_start_, j)});
+            sets.push_back({static_cast<int>(j), segment(sent_, sent_start_, j)});
     return sets;
 }
 

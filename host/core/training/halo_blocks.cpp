@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include <gnnbench/training/expected_graph.hpp>
 #include <gnnbench/training/halo.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -12,8 +11,8 @@ namespace gnnbench {
 HaloBlocks::HaloBlocks(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds,
                        Backend& backend)
     : backend_(backend), threads_(a.threads()) {
-    if (expected_graph(a.shared())) {
-        expect(a, index, i, holds);
+    if (!sparsity_of(a).has_entries()) {
+        take_sizes(a, index, i, holds);
         return;
     }
     halo_ = make_halo(a, index, i, d, holds);
@@ -21,8 +20,8 @@ HaloBlocks::HaloBlocks(const Adjacency& a, const IndexMap& index, Part i, Direct
     for (const auto& rows : halo_->sent) sent_.push_back(std::ssize(rows));
 }
 
-/// The expected matrix is symmetric, so both directions are alike.
-void HaloBlocks::expect(const Adjacency& a, const IndexMap& index, Part i, const HoldsBlock& holds) {
+/// Matrices without entries are symmetric, so both directions are alike.
+void HaloBlocks::take_sizes(const Adjacency& a, const IndexMap& index, Part i, const HoldsBlock& holds) {
     const BlockCounts counts(a, index, i);
     const auto nonzeros = counted_blocks(a, {index}, {index});
     const std::int64_t rows = index.size(i);

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include <gnnbench/training/expected_graph.hpp>
+#include <gnnbench/training/sparsity.hpp>
 
 namespace gnnbench {
 

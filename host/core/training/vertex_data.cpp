@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include <gnnbench/training/expected_graph.hpp>
+#include <gnnbench/training/sparsity.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {
@@ -167,9 +167,9 @@ VertexData::VertexData(const Problem& problem, const HeldVertices& owned, Backen
         labels = load_owned(problem.dataset.labels, owned, backend);
     timer.add_bytes(split.size() + 8 * ids.size() + 4 * labels.size() + label_matrix.size());
     const auto& all = problem.dataset.split;
-    samples = *made_once<std::int64_t>(problem.shared, "train vertices", [&] {
-        return static_cast<std::int64_t>(std::count(all.begin(), all.end(), Split::train));
-    });
+    auto* const counted_before = problem.shared ? &problem.shared->of<TrainVertices>().count : nullptr;
+    samples =
+        *made_once(counted_before, [&] { return std::int64_t{std::count(all.begin(), all.end(), Split::train)}; });
     const std::int64_t counted = std::max<std::int64_t>(samples, 1);
     loss_scale = 1 / static_cast<double>(multi_label ? counted * problem.dataset.classes : counted);
 }

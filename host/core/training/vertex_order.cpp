@@ -46,28 +46,28 @@ IndexMap even_index_map(std::span<const std::int32_t> position, Part k, std::spa
 }
 
 EvenOrders::EvenOrders(const IndexMap& given, Permutation permutation, std::uint64_t seed) : given_(given) {
-    const auto expected = expected_order(given);
-    if (!expected) {
+    const auto sized = sized_order(given);
+    if (!sized) {
         orders_ = permuted_orders(given, permutation, seed);
         return;
     }
-    const auto permuted = [] { return std::make_shared<const ExpectedOrder>(); };
-    rows_expected_ = permutation == Permutation::original ? expected : permuted();
-    columns_expected_ = permutation == Permutation::separate ? permuted() : rows_expected_;
+    const auto permuted = [] { return std::make_shared<const SizedOrder>(); };
+    sized_rows_ = permutation == Permutation::original ? sized : permuted();
+    sized_columns_ = permutation == Permutation::separate ? permuted() : sized_rows_;
 }
 
-IndexMap EvenOrders::rows(Part k) const { return cut(orders_.rows, rows_expected_, k); }
-IndexMap EvenOrders::columns(Part k) const { return cut(orders_.columns, columns_expected_, k); }
+IndexMap EvenOrders::rows(Part k) const { return cut(orders_.rows, sized_rows_, k); }
+IndexMap EvenOrders::columns(Part k) const { return cut(orders_.columns, sized_columns_, k); }
 
-IndexMap EvenOrders::cut(std::span<const std::int32_t> position,
-                         const std::shared_ptr<const ExpectedOrder>& expected, Part k) const {
+IndexMap EvenOrders::cut(std::span<const std::int32_t> position, const std::shared_ptr<const SizedOrder>& sized,
+                         Part k) const {
     // Inside blocks vertices lie as in the given parts, where those have an order of their own.
-    if (!expected)
+    if (!sized)
         return even_index_map(position, k,
                               given_.by_id() ? std::span<const std::int32_t>() : given_.places().vertex);
     std::vector<std::int64_t> offsets;
     for (Part p = 0; p <= k; ++p) offsets.push_back(block_begin(given_.vertices(), k, p));
-    return expected_map(std::move(offsets), expected);
+    return sized_map(std::move(offsets), sized);
 }
 
 ShardBalance shard_balance(const Adjacency& a, const VertexOrders& orders, Part row_blocks, Part column_blocks) {

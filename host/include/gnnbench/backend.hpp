@@ -22,9 +22,6 @@ namespace gnnbench {
 class Backend;
 class ProcessGroup;
 class Transport;
-namespace simulation {
-class SimulatedRank;
-}
 
 /// Device memory of a back end. Move-only; freed on destruction. The back end must outlive it.
 class Buffer {
@@ -160,8 +157,8 @@ public:
     void reset_peak_memory() { memory_.peak_bytes = memory_.current_bytes; }
     /// What preparing matrices has taken so far.
     const SetupPart& prepare_cost() const { return prepare_cost_; }
-    /// Whether device memory has contents. Where ranks are simulated it has none: nothing needs to be copied there, and
-    /// what is read back, such as a loss, means nothing.
+    /// Whether device memory has contents. Where it has none, nothing needs to be copied there, and what is read back, such
+    /// as a loss, means nothing.
     bool holds_values() const { return do_holds_values(); }
     /// Choices made at run time, for the record ("transport: nccl"); empty if there were none.
     std::string notes() const { return do_notes(); }
@@ -332,8 +329,8 @@ struct KernelSetting {
     Params params = {};
     /// Widths of the model, features first and classes last, if known; a back end may tune its products for them.
     std::vector<std::int64_t> widths = {};
-    /// The rank that a back end with GNNBENCH_KERNEL_SIMULATES drives; nullptr where this process is a rank itself.
-    simulation::SimulatedRank* simulated = nullptr;
+    /// Where ranks share a process: the group, as the rank sees it that the back end is for. Valid during the call alone.
+    const ProcessGroup* ranks = nullptr;
 };
 
 /// A back-end plugin: says whether this machine supports it, and makes back ends.

@@ -7,12 +7,8 @@
 
 namespace gnnbench {
 
-namespace simulation {
-class SimulatedRank;
-}
-
-/// A set of processes that exchange control messages on the host, which are neither counted nor timed. The processes
-/// are those of an MPI launch, or ranks that one process simulates; whoever uses a group need not know.
+/// A set of ranks that exchange control messages on the host, which are neither counted nor timed. They are the processes
+/// of an MPI launch, or share one process; whoever uses a group need not know.
 class ProcessGroup {
 public:
     /// What a group forwards to. A call that blocks may run other ranks of this process until it can return.
@@ -31,7 +27,6 @@ public:
         virtual std::vector<std::string> gather(const std::string& text, int root) const = 0;
         virtual std::vector<std::string> all_gather(const std::string& text) const = 0;
         virtual void* native() const { return nullptr; }
-        virtual simulation::SimulatedRank* simulated() const { return nullptr; }
     };
     explicit ProcessGroup(std::unique_ptr<Implementation> implementation);
 
@@ -74,10 +69,9 @@ public:
         return implementation_->all_gather(text);
     }
 
-    /// The MPI_Comm, for transports: *static_cast<MPI_Comm*>(native()). Throws Unsupported where ranks are simulated.
+    /// The MPI_Comm, for transports: *static_cast<MPI_Comm*>(native()). Throws Unsupported where ranks share a process.
     void* native() const;
-    /// The rank that this process simulates now; nullptr: it is a process of its own.
-    simulation::SimulatedRank* simulated() const { return implementation_->simulated(); }
+    const Implementation& implementation() const { return *implementation_; }
 
 private:
     std::unique_ptr<Implementation> implementation_;

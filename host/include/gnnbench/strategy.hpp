@@ -11,7 +11,7 @@
 
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/graph.hpp>
-#include <gnnbench/made_once.hpp>
+#include <gnnbench/shared_setup.hpp>
 #include <gnnbench/backend.hpp>
 #include <gnnbench/model.hpp>
 #include <gnnbench/params.hpp>
@@ -74,7 +74,7 @@ struct Problem {
     int threads = 1;            ///< of a rank's host, for what sets up
     SetupCost* cost = nullptr;  ///< where setting up says what it took; nullptr: nobody asks
     /// What this process's ranks have in common; nullptr: there is one. It lives as long as the views.
-    MadeOnce* shared = nullptr;
+    SharedSetup* shared = nullptr;
 
     /// Â of the dataset and the model (gnnbench/training/adjacency.hpp).
     Adjacency adjacency() const;

@@ -51,7 +51,7 @@ public:
     virtual std::size_t mark_end(const Span& span, std::size_t begin) = 0;
     /// Waits for all streams, then gives the seconds from begin() to each mark.
     virtual std::vector<double> resolve() = 0;
-    /// The host's time since begin(), where it is not this machine's: of a simulated rank.
+    /// The host's time since begin(), where it is not this machine's.
     virtual std::optional<double> host_s() const { return std::nullopt; }
 };
 

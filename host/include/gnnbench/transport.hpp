@@ -18,10 +18,24 @@ struct Message {
     std::int64_t bytes = 0;
 };
 
+/// Numbers of a matrix' rows.
+struct RowNumbers {
+    std::int64_t count = 0;
+    const std::int32_t* at =
+        nullptr;  ///< [count], host memory; nullptr: only how many, where memory has no contents
+
+    RowNumbers() = default;
+    RowNumbers(std::int64_t n, const std::int32_t* first) : count(n), at(first) {}
+    RowNumbers(std::span<const std::int32_t> all) : count(std::ssize(all)), at(all.data()) {}
+    RowNumbers(const std::vector<std::int32_t>& all) : RowNumbers(std::span(all)) {}
+    bool empty() const { return count == 0; }
+    std::span<const std::int32_t> listed() const { return {at, usize(count)}; }
+};
+
 /// Rows that travel between this rank and `peer`, by their numbers in the matrix of the rank that has them.
 struct RowSet {
     int peer = 0;
-    std::span<const std::int32_t> rows;  ///< host memory
+    RowNumbers rows;
     MatrixView to = {};  ///< where received rows go, one after another; nothing for rows that are sent
 };
 

@@ -5,7 +5,7 @@
 #include <gnnbench/backend.hpp>
 #include <gnnbench/error.hpp>
 #include <gnnbench/plugin.hpp>
-#include <gnnbench/simulated_kernel.hpp>
+#include <gnnbench/simulation/kernel.hpp>
 
 #include "simulated_backend.hpp"
 
@@ -36,17 +36,18 @@ public:
         return {};
     }
     std::string device_name(const KernelSetting& s) const override {
-        if (!s.simulated) return "simulated";
-        const simulation::Machine& m = s.simulated->machine();
+        if (!s.ranks) return "simulated";
+        const simulation::Machine& m = simulation::rank_of(*s.ranks).machine();
         return "simulated " + m.device.name + " (" + m.name + ")";
     }
     std::unique_ptr<Backend> create(const KernelSetting& s) const override {
-        if (!s.simulated)
+        if (!s.ranks)
             throw LogicError("kernel simulated: its ranks are simulated, and this process is a rank itself");
-        if (s.params.choice("hosts") == "one") s.simulated->share_host(s.local_ranks);
+        simulation::SimulatedRank& rank = simulation::rank_of(*s.ranks);
+        if (s.params.choice("hosts") == "one") rank.share_host(s.local_ranks);
         return std::make_unique<SimulatedBackend>(
-            *s.simulated, s.dtype,
-            s.params.choice("spmm") == "roofline" ? SpmmModel::roofline : SpmmModel::plexus_thesis, s.local_ranks);
+            rank, s.dtype, s.params.choice("spmm") == "roofline" ? SpmmModel::roofline : SpmmModel::plexus_thesis,
+            s.local_ranks);
     }
 };
 

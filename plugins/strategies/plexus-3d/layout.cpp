@@ -1,5 +1,6 @@
 #include "layout.hpp"
 
+#include <array>
 #include <map>
 
 #include <fmt/format.h>
@@ -64,10 +65,23 @@ VertexBlocks::VertexBlocks(const Problem& problem, const Layout& layout, const O
     if (separate_) add([&](int extent) { return orders.columns(extent); });
 }
 
+namespace {
+
+std::array<int, 3> extents_of(const Layout& layout) {
+    return {layout.extent(Axis::x), layout.extent(Axis::y), layout.extent(Axis::z)};
+}
+
+/// What ranks of one process share: by the grid's extents.
+struct KeptBlocks {
+    std::map<std::array<int, 3>, std::shared_ptr<const VertexBlocks>> of;
+};
+
+}  // namespace
+
 std::shared_ptr<const VertexBlocks> vertex_blocks(const Problem& problem, const Layout& layout,
                                                   const Options& options) {
-    return made_once<VertexBlocks>(problem.shared, text(layout.grid()),
-                                   [&] { return VertexBlocks(problem, layout, options); });
+    auto* const kept = problem.shared ? &problem.shared->of<KeptBlocks>().of[extents_of(layout)] : nullptr;
+    return made_once(kept, [&] { return VertexBlocks(problem, layout, options); });
 }
 
 }  // namespace gnnbench::plexus

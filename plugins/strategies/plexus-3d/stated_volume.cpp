@@ -105,8 +105,18 @@ GridShape cheapest(const std::vector<GridShape>& grids, const Cost& cost) {
 
 }  // namespace
 
+namespace {
+
+/// What ranks of one process share.
+struct ChosenGrid {
+    std::shared_ptr<const GridShape> grid;
+};
+
+}  // namespace
+
 GridShape choose_grid(const Problem& problem, const Options& options, const EpochKind& kind) {
-    return *made_once<GridShape>(problem.shared, "plexus-3d", [&] {
+    auto* const chosen = problem.shared ? &problem.shared->of<ChosenGrid>().grid : nullptr;
+    return *made_once(chosen, [&] {
         const std::vector<GridShape> grids = possible_grids(problem.ranks, options.size);
         if (options.choice == GridChoice::predicted)
             return cheapest(grids, [&](const GridShape& grid) { return predicted_s(problem, grid, kind); });

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include <gnnbench/graph.hpp>
-#include <gnnbench/made_once.hpp>
 #include <gnnbench/backend.hpp>
 #include <gnnbench/matrix.hpp>
 #include <gnnbench/model.hpp>
 #include <gnnbench/partition.hpp>
 #include <gnnbench/position_set.hpp>
 #include <gnnbench/setup_cost.hpp>
+#include <gnnbench/shared_setup.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {
@@ -68,7 +68,7 @@ class Adjacency {
 public:
     /// `graph` must outlive it, and `cost`. `threads`: of this rank, for what walks many rows.
     Adjacency(const GraphView& graph, const ModelSpec& model, int threads = 1, SetupCost* cost = nullptr,
-              MadeOnce* shared = nullptr);
+              SharedSetup* shared = nullptr);
 
     std::int64_t vertices() const { return graph_.vertices(); }
     std::int64_t nonzeros() const;
@@ -76,7 +76,7 @@ public:
     /// Where cutting it says what it took; nullptr: nobody asks.
     SetupPart* cost() const { return cost_ ? &cost_->cut : nullptr; }
     /// What this process's ranks have in common; nullptr: there is one.
-    MadeOnce* shared() const { return shared_; }
+    SharedSetup* shared() const { return shared_; }
     /// Known to equal its transpose: backward may use forward's blocks.
     bool symmetric() const { return symmetric_; }
     /// Whether line() can read rows of `d`'s matrix. Those of Â it always can.
@@ -245,7 +245,7 @@ private:
     bool symmetric_, column_sum_of_rows_;
     int threads_;
     SetupCost* cost_;
-    MadeOnce* shared_;
+    SharedSetup* shared_;
     std::vector<bool> loops_;                   ///< which vertices have a self-loop; empty: none has
     std::vector<double> row_sum_, column_sum_;  ///< of stored weights, where the graph does not bring them
 };

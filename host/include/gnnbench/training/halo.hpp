@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <gnnbench/communicator.hpp>
-#include <gnnbench/training/adjacency.hpp>
+#include <gnnbench/training/sparsity.hpp>
 #include <gnnbench/training/stated_memory.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -32,8 +32,8 @@ struct Halo {
 /// Every rank of the group holds the same columns of blocks, so part i is sent to other ranks only where i ∈ J.
 Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds);
 
-/// A part's halo as its back end needs it: with values, make_halo's blocks and lists of rows; without, their sizes, which
-/// a graph that is only expected has, too.
+/// A part's halo as its back end needs it: where the graph's entries are there, make_halo's blocks and lists of rows; else
+/// their sizes.
 class HaloBlocks {
 public:
     HaloBlocks(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds,
@@ -55,7 +55,7 @@ public:
     std::unique_ptr<PreparedMatrix> block(Part j) const;
 
 private:
-    void expect(const Adjacency& a, const IndexMap& index, Part i, const HoldsBlock& holds);
+    void take_sizes(const Adjacency& a, const IndexMap& index, Part i, const HoldsBlock& holds);
     friend class HaloExchange;
 
     Backend& backend_;
@@ -119,7 +119,7 @@ private:
     std::vector<RowSet> sent_sets() const;
 
     std::vector<std::int64_t> needed_start_, sent_start_;  ///< by part, length parts + 1: rows before
-    std::vector<std::int32_t> needed_, sent_;              ///< by part, one after another, for reading in place
+    std::vector<std::int32_t> needed_, sent_;  ///< by part, one after another; empty: sizes alone are known
     Backend& backend_;
     Matrix send_, receive_;
     Array<std::int32_t> sent_rows_;  ///< concatenated `sent`
@@ -139,15 +139,8 @@ public:
     }
 
 private:
-    /// By part, of the rows of `part` in Â or Âᵀ: the columns with a nonzero, and the rows with one.
-    struct Line {
-        std::vector<std::int64_t> columns, rows;
-    };
-    static Line count(const Adjacency& a, const IndexMap& index, Part part, Direction d);
-    static Line expect(const Adjacency& a, const IndexMap& index, Part part);
-
     Part part_;
-    Line row_, column_;
+    LineCounts row_, column_;
 };
 
 /// How backward computes Âᵀ G: from gathered rows of G for Âᵀ's blocks, or from partial sums Âᵢⱼᵀ Gᵢ sent to owners.

@@ -54,6 +54,11 @@ struct ClassRange {
     std::int64_t first = 0, count = 0;
 };
 
+/// How many vertices a problem trains on, for ranks that share a process.
+struct TrainVertices {
+    std::shared_ptr<const std::int64_t> count;
+};
+
 /// Per owned vertex, on the device, in the order given.
 struct VertexData {
     /// Of a label matrix, the columns of `held`.

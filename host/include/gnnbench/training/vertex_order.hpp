@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <gnnbench/partition.hpp>
+#include <gnnbench/sized_order.hpp>
 #include <gnnbench/training/adjacency.hpp>
-#include <gnnbench/training/expected_graph.hpp>
 #include <gnnbench/training/process_grid.hpp>
 
 /// Vertex orders that strategies choose themselves, and their effect on the nonzeros of a matrix's
@@ -36,8 +36,8 @@ VertexOrders permuted_orders(const IndexMap& given, Permutation permutation, std
 /// `order`, as Partition::order has it.
 IndexMap even_index_map(std::span<const std::int32_t> position, Part k, std::span<const std::int32_t> order = {});
 
-/// permuted_orders, each cut into even blocks as an index map. Of an order that is only expected, a permutation is another
-/// such order.
+/// permuted_orders, each cut into even blocks as an index map. Of an order of which only sizes are known, a permutation is
+/// another such order.
 class EvenOrders {
 public:
     EvenOrders(const IndexMap& given, Permutation permutation, std::uint64_t seed);
@@ -45,12 +45,12 @@ public:
     IndexMap columns(Part k) const;
 
 private:
-    IndexMap cut(std::span<const std::int32_t> position, const std::shared_ptr<const ExpectedOrder>& expected,
+    IndexMap cut(std::span<const std::int32_t> position, const std::shared_ptr<const SizedOrder>& sized,
                  Part k) const;
 
     IndexMap given_;
-    VertexOrders orders_;                                                    ///< empty: only expected
-    std::shared_ptr<const ExpectedOrder> rows_expected_, columns_expected_;  ///< nullptr: there
+    VertexOrders orders_;                                           ///< empty: only sizes are known
+    std::shared_ptr<const SizedOrder> sized_rows_, sized_columns_;  ///< nullptr: vertices are known
 };
 
 /// Nonzeros of each shard when rows are cut in `row_blocks` and columns in `column_blocks` even blocks.

@@ -9,8 +9,8 @@
 #include <gnnbench/transport.hpp>
 #include <gnnbench/usize.hpp>
 
-#include "core/simulation/engine.hpp"
-#include "core/simulation/network.hpp"
+#include "simulation/engine.hpp"
+#include "simulation/network.hpp"
 
 namespace gnnbench::simulation {
 

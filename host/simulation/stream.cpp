@@ -1,4 +1,4 @@
-#include "core/simulation/stream.hpp"
+#include "simulation/stream.hpp"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 
 #include <gnnbench/event.hpp>
 
-#include "core/simulation/sharing.hpp"
+#include "simulation/sharing.hpp"
 
 namespace gnnbench::simulation {
 

@@ -1,4 +1,4 @@
-#include "core/simulation/operations.hpp"
+#include "simulation/operations.hpp"
 
 #include <algorithm>
 

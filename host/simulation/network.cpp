@@ -1,4 +1,4 @@
-#include "core/simulation/network.hpp"
+#include "simulation/network.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 
 #include <gnnbench/process_group.hpp>
 
-#include "core/simulation/engine.hpp"
+#include "simulation/engine.hpp"
 
 namespace gnnbench::simulation {
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "core/simulation/timeline.hpp"
+#include "simulation/timeline.hpp"
 
 namespace gnnbench::simulation {
 

@@ -61,6 +61,9 @@ private:
     std::unique_ptr<State> state_;
 };
 
+/// The rank that this member of a simulation's group is; throws LogicError for another group's.
+SimulatedRank& rank_of(const ProcessGroup& member);
+
 /// What a simulation did, besides what its ranks recorded.
 struct SimulationCounts {
     std::int64_t switches = 0;    ///< from one rank to another

@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include <gnnbench/made_once.hpp>
 #include <gnnbench/partition.hpp>
+#include <gnnbench/shared_setup.hpp>
+#include <gnnbench/sized_order.hpp>
 
 /// Graphs of which nothing but statistics is known: what blocks and halos their parts would have. A back end without
 /// values asks for sizes alone, and either a graph or one of these says them (docs/decisions/expected-graphs.md).
@@ -42,19 +43,7 @@ struct GraphOutline {
     std::optional<Locality> locality = {};
 };
 
-/// An order of vertices that is only expected, as the index map of its parts: it says how many vertices a part has, not
-/// which. Two maps are of one order if each is a copy of the other or made from the same `order`.
-struct ExpectedOrder {
-    std::vector<std::int64_t>
-        parts;  ///< offsets of the parts that a partitioner made; empty: a permutation at random
-};
-IndexMap expected_map(std::vector<std::int64_t> offsets, std::shared_ptr<const ExpectedOrder> order);
-/// nullptr: the map is of vertices that are there.
-std::shared_ptr<const ExpectedOrder> expected_order(const IndexMap& index);
-/// n vertices in parts as equal as possible, as an expected partitioner makes them.
-IndexMap expected_parts(std::int64_t vertices, Part parts);
-
-/// Positions [first, end) of an expected order.
+/// Positions [first, end) of an order of which only sizes are known.
 struct ExpectedRun {
     const IndexMap& order;
     std::int64_t first = 0, end = 0;
@@ -93,11 +82,7 @@ private:
     mutable std::map<std::pair<std::int64_t, std::int64_t>, Expectation> needed_;  ///< by the parts' sizes
 };
 
-/// Ranks of one process share it; `shared` keeps it. Before any rank asks.
-void share_expected_graph(MadeOnce& shared, std::shared_ptr<const ExpectedGraph> graph);
-/// nullptr: the problem's graph is there.
-const ExpectedGraph* expected_graph(MadeOnce* shared);
-/// Throws Unsupported where the graph is only expected; `what` needs its entries: "sampling boundaries".
-void require_entries(MadeOnce* shared, const std::string& what);
+/// Ranks of one process get their counts from it, as whole numbers. Before any rank asks.
+void share_expected_graph(SharedSetup& shared, std::shared_ptr<const ExpectedGraph> graph);
 
 }  // namespace gnnbench

@@ -2,7 +2,7 @@
 
 #include <gnnbench/usize.hpp>
 
-#include "core/simulation/operations.hpp"
+#include "simulation/operations.hpp"
 
 namespace gnnbench::simulation {
 
@@ -86,7 +86,7 @@ private:
     static std::vector<Message> messages(std::span<const RowSet> sets, ConstMatrixView of) {
         std::vector<Message> out;
         for (const RowSet& s : sets)
-            out.push_back({s.peer, s.to.data, std::ssize(s.rows) * of.cols * bytes_of(of.dtype)});
+            out.push_back({s.peer, s.to.data, s.rows.count * of.cols * bytes_of(of.dtype)});
         return out;
     }
     Event exchange(const char* measured, std::span<const Message> sends, std::span<const Message> receives) {

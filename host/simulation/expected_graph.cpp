@@ -1,4 +1,4 @@
-#include <gnnbench/training/expected_graph.hpp>
+#include <gnnbench/simulation/expected_graph.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +7,7 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/training/process_grid.hpp>
+#include <gnnbench/training/sparsity.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {
@@ -28,28 +29,7 @@ double none_among(double few, double others, double d) {
     return std::exp(d * std::log1p(-few / (others - (d - 1) / 2)));
 }
 
-/// What ranks share under the name of the empty text.
-struct SharedExpectation {
-    std::shared_ptr<const ExpectedGraph> graph;
-};
-
 }  // namespace
-
-IndexMap expected_map(std::vector<std::int64_t> offsets, std::shared_ptr<const ExpectedOrder> order) {
-    return {std::move(offsets), true, {.position = {}, .vertex = {}, .memory = std::move(order)}};
-}
-
-std::shared_ptr<const ExpectedOrder> expected_order(const IndexMap& index) {
-    if (!index.identity()) return nullptr;
-    return std::static_pointer_cast<const ExpectedOrder>(index.places().memory);
-}
-
-IndexMap expected_parts(std::int64_t vertices, Part parts) {
-    std::vector<std::int64_t> offsets;
-    for (Part p = 0; p <= parts; ++p) offsets.push_back(block_begin(vertices, parts, p));
-    auto order = std::make_shared<const ExpectedOrder>(ExpectedOrder{offsets});
-    return expected_map(std::move(offsets), std::move(order));
-}
 
 ExpectedGraph::ExpectedGraph(GraphOutline outline) : outline_(std::move(outline)), n_(as_real(outline_.vertices)) {
     for (const auto& [degree, share] : outline_.degrees) {
@@ -59,7 +39,7 @@ ExpectedGraph::ExpectedGraph(GraphOutline outline) : outline_(std::move(outline)
 }
 
 Expectation ExpectedGraph::nonzeros(const ExpectedRun& rows, const ExpectedRun& columns, bool loops) const {
-    const auto row_order = expected_order(rows.order), column_order = expected_order(columns.order);
+    const auto row_order = sized_order(rows.order), column_order = sized_order(columns.order);
     require(row_order != nullptr && column_order != nullptr, "expected blocks need expected orders");
     const bool aligned = row_order == column_order;
     const std::int64_t common =
@@ -186,18 +166,60 @@ std::int64_t ExpectedGraph::rounded(double expected, std::int64_t i, std::int64_
     return static_cast<std::int64_t>(whole) + (expected - whole > threshold ? 1 : 0);
 }
 
-void share_expected_graph(MadeOnce& shared, std::shared_ptr<const ExpectedGraph> graph) {
-    shared.get<SharedExpectation>("", [&] { return SharedExpectation{std::move(graph)}; });
-}
+namespace {
 
-const ExpectedGraph* expected_graph(MadeOnce* shared) {
-    if (!shared) return nullptr;
-    return shared->get<SharedExpectation>("", [] { return SharedExpectation{}; })->graph.get();
-}
+/// Expectations as whole numbers.
+class ExpectedCounts final : public SparsityCounts {
+public:
+    explicit ExpectedCounts(std::shared_ptr<const ExpectedGraph> graph) : graph_(std::move(graph)) {}
 
-void require_entries(MadeOnce* shared, const std::string& what) {
-    if (expected_graph(shared))
-        throw Unsupported(fmt::format("{} needs the graph's entries, and this graph is only expected", what));
+    bool has_entries() const override { return false; }
+
+    std::vector<std::int64_t> of_blocks(const Adjacency& a, const CutOrder& rows,
+                                        const CutOrder& columns) const override {
+        const bool loops = has_loops(a);
+        const std::int64_t row_runs = runs(rows), column_runs = runs(columns);
+        std::vector<std::int64_t> nonzeros;
+        nonzeros.reserve(usize(row_runs * column_runs));
+        for (std::int64_t r = 0; r < row_runs; ++r)
+            for (std::int64_t c = 0; c < column_runs; ++c)
+                nonzeros.push_back(ExpectedGraph::rounded(
+                    graph_->nonzeros(run_of(rows, r), run_of(columns, c), loops).mean, r, c));
+        return nonzeros;
+    }
+
+    /// The matrix is symmetric, so nonzero rows of a block are nonzero columns of its transpose, in either direction.
+    LineCounts of_line(const Adjacency& a, const IndexMap& index, Part part, Direction) const override {
+        const bool loops = has_loops(a);
+        LineCounts n;
+        for (Part j = 0; j < index.parts(); ++j) {
+            n.columns.push_back(ExpectedGraph::rounded(graph_->needed(index, part, j, loops).mean, part, j));
+            n.rows.push_back(ExpectedGraph::rounded(graph_->needed(index, j, part, loops).mean, part, j));
+        }
+        return n;
+    }
+
+private:
+    /// Whether Â has a diagonal beside the graph's edges, of which none is a loop.
+    bool has_loops(const Adjacency& a) const {
+        return as_real(a.nonzeros()) > graph_->entries() + 0.5 * as_real(a.vertices());
+    }
+    static std::int64_t runs(const CutOrder& order) { return std::int64_t{order.index.parts()} * order.runs; }
+    static ExpectedRun run_of(const CutOrder& order, std::int64_t number) {
+        const auto part = static_cast<Part>(number / order.runs);
+        const auto run = static_cast<int>(number % order.runs);
+        const std::int64_t begin = order.index.offset(part), size = order.index.size(part);
+        const std::int64_t first = begin + block_begin(size, order.runs, run);
+        return {order.index, first, first + block_size(size, order.runs, run)};
+    }
+
+    std::shared_ptr<const ExpectedGraph> graph_;
+};
+
+}  // namespace
+
+void share_expected_graph(SharedSetup& shared, std::shared_ptr<const ExpectedGraph> graph) {
+    shared.of<KnownSparsity>().counts = std::make_shared<const ExpectedCounts>(std::move(graph));
 }
 
 }  // namespace gnnbench

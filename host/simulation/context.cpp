@@ -1,4 +1,4 @@
-#include "core/simulation/context.hpp"
+#include "simulation/context.hpp"
 
 #include <cstring>
 #include <cxxabi.h>

@@ -1,4 +1,4 @@
-#include "core/simulation/control.hpp"
+#include "simulation/control.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -108,7 +108,7 @@ public:
     std::vector<std::string> all_gather(const std::string& text) const override {
         return gathered("all-gather", text)->texts;
     }
-    SimulatedRank* simulated() const override { return &group_->engine().rank(group_->members()[usize(place_)]); }
+    SimulatedRank& simulated_rank() const { return group_->engine().rank(group_->members()[usize(place_)]); }
 
 private:
     std::shared_ptr<Round> gathered(const std::string& call, const std::string& text) const {
@@ -160,6 +160,12 @@ private:
 };
 
 }  // namespace
+
+SimulatedRank& rank_of(const ProcessGroup& member) {
+    const auto* const control = dynamic_cast<const ControlMember*>(&member.implementation());
+    if (!control) throw LogicError("simulation: this process is a rank itself");
+    return control->simulated_rank();
+}
 
 ProcessGroup member_of(std::shared_ptr<ControlGroup> group, int place) {
     return ProcessGroup(std::make_unique<ControlMember>(std::move(group), place));

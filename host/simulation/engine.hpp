@@ -9,10 +9,10 @@
 
 #include <gnnbench/simulation/simulation.hpp>
 
-#include "core/simulation/context.hpp"
-#include "core/simulation/sharing.hpp"
-#include "core/simulation/stream.hpp"
-#include "core/simulation/timeline.hpp"
+#include "simulation/context.hpp"
+#include "simulation/sharing.hpp"
+#include "simulation/stream.hpp"
+#include "simulation/timeline.hpp"
 
 namespace gnnbench::simulation {
 

@@ -7,8 +7,8 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/simulation/simulation.hpp>
 
-#include "core/simulation/network.hpp"
-#include "core/simulation/sharing.hpp"
+#include "simulation/network.hpp"
+#include "simulation/sharing.hpp"
 
 // Numbers here are worked out by hand from a machine whose numbers are round.
 namespace gnnbench::simulation {
@@ -130,7 +130,7 @@ std::vector<double> times_after(int ranks, const std::function<void(const Proces
     std::vector<double> times(static_cast<std::size_t>(ranks));
     Simulation simulation(machine, NetworkModel::links, ranks);
     simulation.run([&](const ProcessGroup& world) {
-        SimulatedRank& me = *world.simulated();
+        SimulatedRank& me = rank_of(world);
         body(world, me);
         me.synchronize(StreamRole::compute);
         me.synchronize(StreamRole::communication);
@@ -211,10 +211,10 @@ TEST_CASE("rows are read where they lie on a machine that was measured so") {
     const auto seconds = [&](const Machine& machine, auto&& use) {
         double s = -1;
         Simulation(machine, NetworkModel::links, 2).run([&](const ProcessGroup& world) {
-            const auto transport = world.simulated()->connect(world);
+            const auto transport = rank_of(world).connect(world);
             use(*transport);
-            world.simulated()->synchronize(StreamRole::communication);
-            s = world.simulated()->host_s();
+            rank_of(world).synchronize(StreamRole::communication);
+            s = rank_of(world).host_s();
         });
         return s;
     };
@@ -310,9 +310,9 @@ TEST_CASE("a device that waits for ever is told") {
     Simulation simulation(round_numbers(), NetworkModel::links, 2);
     try {
         simulation.run([](const ProcessGroup& world) {
-            const auto transport = world.simulated()->connect(world);
+            const auto transport = rank_of(world).connect(world);
             if (world.rank() == 0) transport->broadcast(nullptr, 8, 1, Wait::later);
-            world.simulated()->synchronize(StreamRole::communication);
+            rank_of(world).synchronize(StreamRole::communication);
         });
         FAIL("nobody noticed");
     } catch (const LogicError& e) {
@@ -341,12 +341,12 @@ TEST_CASE("what one rank throws ends all, and their objects") {
 TEST_CASE("calls of a group that do not match are told") {
     Simulation simulation(round_numbers(), NetworkModel::links, 2);
     CHECK_THROWS_WITH(simulation.run([&](const ProcessGroup& world) {
-        const auto transport = world.simulated()->connect(world);
+        const auto transport = rank_of(world).connect(world);
         if (world.rank() == 0)
             transport->broadcast(nullptr, 8, 0, Wait::later);
         else
             transport->all_reduce(nullptr, 2, DType::f32, ReduceOp::sum, Wait::later);
-        world.simulated()->synchronize(StreamRole::communication);
+        rank_of(world).synchronize(StreamRole::communication);
     }),
                       Catch::Contains("all-reduce of 8 bytes") && Catch::Contains("broadcast 0 of 8 bytes"));
 }

@@ -1,4 +1,4 @@
-#include "core/simulation/sharing.hpp"
+#include "simulation/sharing.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <gnnbench/error.hpp>
 
 #include "core/all_of.hpp"
-#include "core/simulation/engine.hpp"
+#include "simulation/engine.hpp"
 
 namespace gnnbench::simulation {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/simulation/engine.hpp"
+#include "simulation/engine.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
 
-#include "core/simulation/control.hpp"
+#include "simulation/control.hpp"
 
 namespace gnnbench::simulation {
 namespace {
