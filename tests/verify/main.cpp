@@ -45,7 +45,7 @@ std::vector<ProductCell> cells_of_launch(const Options& o, const PluginCatalog& 
                                          int ranks) {
     std::vector<ProductCell> cells =
         whole_product(catalog, graphs.subjects(), o.pairwise ? pairwise_ranks : product_ranks);
-    if (o.pairwise) cells = pairwise_selection(cells);
+    cells = o.pairwise ? pairwise_selection(cells) : night_selection(cells, graphs.subjects());
     std::erase_if(cells, [&](const ProductCell& c) {
         return c.ranks != ranks || (!o.graphs.empty() && !o.graphs.contains(c.graph)) ||
                (!o.strategies.empty() && !o.strategies.contains(c.strategy));

@@ -1,7 +1,9 @@
 #include "verify/pairwise.hpp"
 
+#include <algorithm>
 #include <map>
 #include <queue>
+#include <set>
 
 #include "verify/product.hpp"
 
@@ -62,22 +64,51 @@ std::vector<std::size_t> pairwise_cover(const std::vector<std::vector<std::strin
     return chosen;
 }
 
-std::vector<ProductCell> pairwise_selection(const std::vector<ProductCell>& cells) {
-    std::vector<const ProductCell*> running;
+namespace {
+
+/// Indices of few of these cells, ascending, that have every pair of values that any of them has.
+std::vector<std::size_t> cover(const std::vector<ProductCell>& cells, const std::vector<std::size_t>& of) {
     std::vector<std::vector<std::string>> candidates;
-    for (const ProductCell& c : cells) {
-        if (c.standing != Standing::runs) continue;
-        running.push_back(&c);
+    for (const std::size_t i : of) {
+        const ProductCell& c = cells[i];
         auto& values = candidates.emplace_back();
         values = {"graph " + c.graph, "layers " + c.layers, "ranks " + std::to_string(c.ranks),
                   "partitioner " + c.partitioner, "strategy " + c.strategy};
         for (const auto& [name, value] : c.varied) values.push_back(c.strategy + " " + name + "=" + value);
     }
-    auto chosen = pairwise_cover(candidates);
-    std::sort(chosen.begin(), chosen.end());
+    std::vector<std::size_t> chosen;
+    for (const std::size_t k : pairwise_cover(candidates)) chosen.push_back(of[k]);
+    std::ranges::sort(chosen);
+    return chosen;
+}
+
+std::vector<ProductCell> picked(const std::vector<ProductCell>& cells, const std::vector<std::size_t>& indices) {
     std::vector<ProductCell> selection;
-    for (const std::size_t i : chosen) selection.push_back(*running[i]);
+    for (const std::size_t i : indices) selection.push_back(cells[i]);
     return selection;
+}
+
+}  // namespace
+
+std::vector<ProductCell> pairwise_selection(const std::vector<ProductCell>& cells) {
+    std::vector<std::size_t> exact;
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        if (cells[i].standing == Standing::runs) exact.push_back(i);
+    return picked(cells, cover(cells, exact));
+}
+
+std::vector<ProductCell> night_selection(const std::vector<ProductCell>& cells,
+                                         const std::vector<Subject>& subjects) {
+    std::set<std::string> whole;
+    for (const Subject& s : subjects)
+        if (s.whole) whole.insert(s.graph);
+    std::vector<std::size_t> chosen, others;
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        (trains(cells[i].standing) && !whole.contains(cells[i].graph) ? others : chosen).push_back(i);
+    const std::vector<std::size_t> covering = cover(cells, others);
+    chosen.insert(chosen.end(), covering.begin(), covering.end());
+    std::ranges::sort(chosen);  // in the product's order
+    return picked(cells, chosen);
 }
 
 }  // namespace gnnbench::verify

@@ -17,6 +17,7 @@ struct Subject {
     GraphSize size;
     ModelSpec model;
     TrainSpec train;
+    bool whole = true;  ///< small enough for every combination; else pairs of values are covered
 };
 
 /// What becomes of a cell of the product.
@@ -54,6 +55,11 @@ std::vector<std::string> product_values(const ParamDecl& declared);
 /// partitioner.
 std::vector<ProductCell> whole_product(const PluginCatalog& catalog, const std::vector<Subject>& subjects,
                                        const std::vector<int>& ranks);
+
+/// What ./dev verify-all runs: every cell of the graphs that are small enough; of the others few that train and that between
+/// them have every pair of values that any of them has, with all that do not train.
+std::vector<ProductCell> night_selection(const std::vector<ProductCell>& cells,
+                                         const std::vector<Subject>& subjects);
 
 /// Of the exact ones that run, few that between them have every pair of values (graph, layers, ranks, partitioner, strategy,
 /// each of its parameters) that any of them has. The same cells give the same choice.

@@ -67,7 +67,10 @@ std::string head(const std::vector<LaunchFindings>& launches, const Tally& all) 
     text += fmt::format(
         "**{} cells ran, {} agreed, {} did not.** A cell is graph × layers × scheme × its parameters × "
         "partitioner × "
-        "ranks, verified on the whole\ngraph as `gnnbench verify` does, with {} epochs in each of its three runs "
+        "ranks. Every one of graphs with at most 500 vertices runs; of larger ones, cells that between them have "
+        "every pair\n"
+        "of values. Each is verified on the whole graph as `gnnbench verify` does, with {} epochs in each of its "
+        "three runs "
         "([what that means](../docs/decisions/verified-training.md)).\nBeyond that, as much is received as sent; "
         "and "
         "for sa-1d and demirci-p2p, a forward pass moves width × Σ(λ − 1) rows' bytes, an\nepoch that and the "

@@ -25,17 +25,21 @@ struct Source {
     const char* file;  ///< in the folder of real datasets; nullptr: generated
     json spec;
     std::vector<LayerKind> kinds = every_kind;
+    bool whole = false;
 };
 
 std::vector<Source> sources() {
     const json random = {{"features", random_features}, {"classes", random_classes}};
     json rmat = random;
     rmat.update({{"generate", "rmat"}, {"vertices", 3000}, {"average_degree", 12}, {"directed", true}});
+    json small_rmat = rmat;
+    small_rmat.update({{"vertices", 200}, {"average_degree", 6}});
     const json communities = {
         {"generate", "dcsbm"},       {"vertices", 500},     {"average_degree", 10}, {"features", random_features},
         {"classes", random_classes}, {"multi_label", true}, {"communities", 20}};
-    return {{"lesmis", "metis/lesmis.graph", random},
-            {"communities", nullptr, communities, {LayerKind::gcn}},
+    return {{"lesmis", "metis/lesmis.graph", random, every_kind, true},
+            {"communities", nullptr, communities, {LayerKind::gcn}, true},
+            {"small-rmat", nullptr, small_rmat, every_kind, true},
             {"rmat", nullptr, rmat},
             {"wiki-Vote", "snap/wiki-Vote.txt", random},
             {"astro-ph", "metis/astro-ph.graph", random},
@@ -57,13 +61,14 @@ ModelSpec model_of(LayerKind kind, const DatasetView& data) {
 }
 
 /// Hidden dropout, so that masks are compared too; plain SGD as all verification.
-Subject subject_of(const std::string& name, LayerKind kind, const DatasetView& data) {
+Subject subject_of(const Source& source, LayerKind kind, const DatasetView& data) {
     TrainSpec train{.weight_decay = {5e-4, 5e-4, 5e-4}, .dropout = 0.25, .seed = 11};
-    return {.graph = name,
+    return {.graph = source.name,
             .layers = name_of(kind),
             .size = {data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()},
             .model = model_of(kind, data),
-            .train = verification_training(std::move(train))};
+            .train = verification_training(std::move(train)),
+            .whole = source.whole};
 }
 
 /// Rank 0 makes the store; the others open it after that.
@@ -120,7 +125,7 @@ Graphs load_graphs(const fs::path& shared, const fs::path& stores, const Process
         Store store = Store::open(ensure_store(s.spec, stores, world));
         const DatasetView data = store.view();
         std::vector<Subject> subjects;
-        for (const LayerKind kind : s.kinds) subjects.push_back(subject_of(s.name, kind, data));
+        for (const LayerKind kind : s.kinds) subjects.push_back(subject_of(s, kind, data));
         graphs.loaded.push_back({s.name, std::move(subjects), std::move(store), data});
     }
     return graphs;

@@ -142,6 +142,31 @@ TEST_CASE("the pairwise selection has every strategy at every number of ranks th
     for (const ProductCell& c : selection) CHECK(c.standing == Standing::runs);
 }
 
+TEST_CASE("a night has every cell of small graphs, and of the others every pair of values") {
+    const PluginCatalog catalog;
+    const Subject small{.graph = "small",
+                        .layers = "gcn",
+                        .size = {100, 500, false},
+                        .model = {.widths = {5, 4, 3, 2}},
+                        .train = {.weight_decay = {0, 0, 0}}};
+    Subject large = small;
+    large.graph = "large";
+    large.whole = false;
+    const std::vector<Subject> subjects{small, large};
+    const auto cells = whole_product(catalog, subjects, {1, 2, 4});
+    const auto night = night_selection(cells, subjects);
+    std::map<std::pair<std::string, Standing>, int> all, some;
+    for (const ProductCell& c : cells) ++all[{c.graph, c.standing}];
+    for (const ProductCell& c : night) ++some[{c.graph, c.standing}];
+    for (const auto& [what, count] : all) {
+        INFO(what.first);
+        if (what.first == "small" || !trains(what.second))
+            CHECK(some[what] == count);
+        else
+            CHECK((some[what] > 0 && some[what] < count / 2));
+    }
+}
+
 TEST_CASE("the pairwise selection has every kind of layer with every strategy that serves it") {
     const PluginCatalog catalog;
     const Subject gcn{.graph = "small",
