@@ -91,8 +91,8 @@ CheckedEvent::Judge CheckedTransport::same_bytes(const char* operation, const vo
             for (std::size_t at = 0; at < found.size(); at += step) {
                 const std::size_t n = std::min(step, found.size() - at);
                 const bool equal = std::memcmp(found.data() + at, sent.data() + at, n) == 0;
-                j.alike(static_cast<std::int64_t>(at / step), 0, equal, equal ? 0 : number_at(found, at, t),
-                        equal ? 0 : number_at(sent, at, t));
+                j.compare_bits(static_cast<std::int64_t>(at / step), 0, equal, equal ? 0 : number_at(found, at, t),
+                               equal ? 0 : number_at(sent, at, t));
             }
         };
 }

@@ -84,10 +84,10 @@ void Judgement::within(std::int64_t row, std::int64_t col, double value, double 
 }
 
 void Judgement::same(std::int64_t row, std::int64_t col, double value, double expected) {
-    alike(row, col, value == expected || (std::isnan(value) && std::isnan(expected)), value, expected);
+    compare_bits(row, col, value == expected || (std::isnan(value) && std::isnan(expected)), value, expected);
 }
 
-void Judgement::alike(std::int64_t row, std::int64_t col, bool equal, double value, double expected) {
+void Judgement::compare_bits(std::int64_t row, std::int64_t col, bool equal, double value, double expected) {
     ++elements_;
     if (equal) {
         worst_ratio_ = std::max(worst_ratio_, 0.0);

@@ -67,7 +67,7 @@ public:
     void same(std::int64_t row, std::int64_t col, double value, double expected);
 
     /// Bits that are `equal` or not.
-    void alike(std::int64_t row, std::int64_t col, bool equal, double value, double expected);
+    void compare_bits(std::int64_t row, std::int64_t col, bool equal, double value, double expected);
 
 private:
     void keep(std::int64_t row, std::int64_t col, double ratio, double value, double expected, double bound);

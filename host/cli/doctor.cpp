@@ -155,9 +155,10 @@ std::vector<Check> examine(const GlobalOptions& options) {
     const std::string limits = why_limits_too_low(usable_cores());
     checks.push_back(
         {"limits", limits.empty() ? "let as many ranks start as there are cores" : limits, limits.empty()});
-    const std::string elsewhere = remark_on_shared_files(usable_cores());
+    const std::string shared_memory_remark = remark_on_shared_files(usable_cores());
     checks.push_back(
-        {"shared memory", elsewhere.empty() ? "/dev/shm" + megabytes_free("/dev/shm", 0) : elsewhere, true});
+        {"shared memory",
+         shared_memory_remark.empty() ? "/dev/shm" + megabytes_free("/dev/shm", 0) : shared_memory_remark, true});
     const Machine machine = this_machine({});
     checks.push_back({"machine",
                       machine.cpu + ", " + std::to_string(machine.cores) + " cores, " +

@@ -18,7 +18,7 @@
 #include "data/checked_store.hpp"
 #include "data/generated_size.hpp"
 #include "partition/cache.hpp"
-#include "record/experience.hpp"
+#include "record/trial_history.hpp"
 #include "record/lines.hpp"
 #include "report/fitted_grid.hpp"
 #include "report/format.hpp"
@@ -43,7 +43,7 @@ struct PlanChoice {
     bool one_of_many = false;  ///< experiments of a folder, of which some may have no cell that fits
 };
 
-Experience::Setting setting_of(const PreparedCell& prepared) {
+TrialHistory::Setting setting_of(const PreparedCell& prepared) {
     const Cell& c = prepared.cell;
     return {.cell_digest = prepared.record.digest,
             .dataset_digest = c.dataset.digest,
@@ -54,7 +54,7 @@ Experience::Setting setting_of(const PreparedCell& prepared) {
             .epochs = c.warmup + c.epochs};
 }
 
-using Estimates = std::vector<std::optional<Experience::Estimate>>;  ///< of each planned cell
+using Estimates = std::vector<std::optional<TrialHistory::Estimate>>;  ///< of each planned cell
 
 /// "2 to run, 1 there", or why it is skipped.
 std::string detail(const PlannedCell& planned) {
@@ -79,7 +79,7 @@ std::string mebibytes(const char* mark, std::int64_t bytes) {
 
 /// "310.2 MiB" per rank: "≥" a lower bound for any scheme, "=" stated by this cell's scheme, "≈" from similar cells;
 /// unmarked: measured for this cell.
-std::string memory_text(const PlannedCell& planned, const std::optional<Experience::Estimate>& estimate) {
+std::string memory_text(const PlannedCell& planned, const std::optional<TrialHistory::Estimate>& estimate) {
     const std::int64_t measured = estimate ? estimate->peak_memory_bytes : 0;
     if (measured > 0 && estimate->same_cell) return mebibytes("", measured);
     if (planned.stated.device > 0) return mebibytes("= ", planned.stated.device);
@@ -95,7 +95,7 @@ json endings_json(const Stored& stored) {
 }
 
 json to_json(const PlannedCell& planned, const PreparedCell& prepared,
-             const std::optional<Experience::Estimate>& estimate, std::optional<bool> kept) {
+             const std::optional<TrialHistory::Estimate>& estimate, std::optional<bool> kept) {
     const Cell& cell = prepared.cell;
     const auto number = [](bool known, auto value) { return known ? json(value) : json(); };
     return {{"verdict", to_text(planned.verdict)},
@@ -361,9 +361,9 @@ int plan_one(const PlanChoice& choice, const GlobalOptions& options) {
                                  choice.with_memory ? stated : std::function<StatedMemory(const Cell&)>());
     Estimates estimates(planned.cells.size());
     if (database) {
-        const Experience experience(*database, site.fingerprint);
+        const TrialHistory history(*database, site.fingerprint);
         for (std::size_t i = 0; i < estimates.size(); ++i)
-            estimates[i] = experience.of(setting_of(prepared.cells[planned.cells[i].cell]));
+            estimates[i] = history.of(setting_of(prepared.cells[planned.cells[i].cell]));
     }
     Kept kept;
     for (const PlannedCell& cell : planned.cells)

@@ -300,7 +300,7 @@ void add_results_import(CLI::App& results, const GlobalOptions& options, Action&
             std::cerr << fmt::format(
                 "{} trials taken over ({} new cells, {} new experiments, {} new machines); {} were here "
                 "already{}\n",
-                r.trials, r.cells, r.experiments, r.machines, r.there,
+                r.trials, r.cells, r.experiments, r.machines, r.already_present,
                 r.unfinished ? fmt::format("; {} still run there and were left out", r.unfinished) : "");
             return exit_ok;
         };

@@ -50,12 +50,12 @@ TunedCell tuned_cell(const ComparisonCell& c, const std::vector<std::string>& ot
 /// Adds a cell, or its partitioner to the same scheme's cell with the same numbers: a scheme whose permutation ignores
 /// parts, for example, has the same under every partitioner.
 void add(std::vector<TunedCell>& cells, TunedCell cell) {
-    const auto alike = [&](const TunedCell& c) {
+    const auto is_same = [&](const TunedCell& c) {
         return c.dataset == cell.dataset && c.others == cell.others && c.scheme == cell.scheme &&
                c.status == cell.status && c.epoch_s == cell.epoch_s &&
                c.sent_bytes_per_rank == cell.sent_bytes_per_rank && c.peak_memory_bytes == cell.peak_memory_bytes;
     };
-    const auto at = std::ranges::find_if(cells, alike);
+    const auto at = std::ranges::find_if(cells, is_same);
     if (at == cells.end())
         cells.push_back(std::move(cell));
     else

@@ -53,7 +53,7 @@ ResolvedDataset resolve_dataset(const nlohmann::json& source, const Catalog& cat
 /// resolve_dataset, then creates the store if there is none; a second call finds it. Two concurrent processes create it
 /// once. A store that this program did not write in its present state is checked completely before it is
 /// trusted. `progress` gets one line before each step that takes time; it may be empty.
-/// `memory_bytes`: what an import may take; by default ImportRoom::default_memory().
+/// `memory_bytes`: what an import may take; by default MemoryBudget::default_memory().
 ResolvedDataset ensure_dataset(const nlohmann::json& source, const Catalog& catalog,
                                const std::function<void(const std::string&)>& progress = {},
                                std::optional<std::uint64_t> memory_bytes = {});

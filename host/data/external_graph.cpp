@@ -1,4 +1,4 @@
-#include <data/outside_graph.hpp>
+#include <data/external_graph.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -40,10 +40,10 @@ ListedEdge listed(const ListedEntry& e) {
 ListedEdge listed(const auto&) { return {}; }
 
 template <class Record>
-class SortedGraph final : public OutsideGraph {
+class SortedGraph final : public ExternalGraph {
 public:
-    SortedGraph(std::string file, EdgePolicy policy, bool weighted, const ImportRoom& room, std::uint64_t bytes)
-        : OutsideGraph(std::move(file), policy, room, bytes),
+    SortedGraph(std::string file, EdgePolicy policy, bool weighted, const MemoryBudget& room, std::uint64_t bytes)
+        : ExternalGraph(std::move(file), policy, room, bytes),
           weighted_(weighted || policy.repeats == Repeats::sum),
           sort_(room.folder, SortSizes::within(bytes, sizeof(Record))) {}
 
@@ -149,8 +149,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<OutsideGraph> OutsideGraph::make(std::string file, EdgePolicy policy, bool weighted, bool lines,
-                                                 const ImportRoom& room, std::uint64_t bytes) {
+std::unique_ptr<ExternalGraph> ExternalGraph::make(std::string file, EdgePolicy policy, bool weighted, bool lines,
+                                                   const MemoryBudget& room, std::uint64_t bytes) {
     room.say(fmt::format("its edges need more than {} of memory; sorting them on disk",
                          memory_text(room.memory_bytes)));
     if (lines || policy.repeats == Repeats::error)
@@ -160,7 +160,7 @@ std::unique_ptr<OutsideGraph> OutsideGraph::make(std::string file, EdgePolicy po
     return std::make_unique<SortedGraph<Entry>>(std::move(file), policy, weighted, room, bytes);
 }
 
-void OutsideGraph::end(std::int64_t vertices, std::int64_t feature_count) {
+void ExternalGraph::end(std::int64_t vertices, std::int64_t feature_count) {
     vertices_ = vertices;
     const HeldSize rows{.vertices = vertices, .feature_count = feature_count};
     // Its edges could touch two vertices each. Vertices beyond that exist because a number says so.
@@ -179,7 +179,8 @@ void OutsideGraph::end(std::int64_t vertices, std::int64_t feature_count) {
         fmt::format("{}: its store and what sorting leaves there for a time", file_));
 }
 
-EdgeCollector::EdgeCollector(std::string file, EdgePolicy policy, const ImportRoom& room, std::uint64_t held_bytes)
+EdgeCollector::EdgeCollector(std::string file, EdgePolicy policy, const MemoryBudget& room,
+                             std::uint64_t held_bytes)
     : policy_(policy), room_(room), held_bytes_(held_bytes) {
     edges_.file = std::move(file);
     expect(false, false);
@@ -198,7 +199,7 @@ void EdgeCollector::reserve(std::uint64_t bytes, const std::string& what) {
 }
 
 void EdgeCollector::go_outside() {
-    outside_ = OutsideGraph::make(edges_.file, policy_, weighted_, lines_, room_, room_.memory_bytes / 4);
+    outside_ = ExternalGraph::make(edges_.file, policy_, weighted_, lines_, room_, room_.memory_bytes / 4);
     const EdgeList collected = std::exchange(edges_, EdgeList{});
     edges_.file = collected.file;
     for (std::size_t e = 0; e < collected.source.size(); ++e)

@@ -7,7 +7,7 @@
 #include <data/content.hpp>
 #include <data/edges.hpp>
 #include <data/fill.hpp>
-#include <data/import_room.hpp>
+#include <data/memory_budget.hpp>
 #include <data/spill_file.hpp>
 
 namespace gnnbench {
@@ -22,13 +22,13 @@ struct GraphFacts {
 
 /// A graph whose edges are not held in memory: they are sorted on disk while they come, and merged, repeats included, when
 /// the store is written. Its arrays are to the bit those that build_graph and write_store make of the same edges.
-class OutsideGraph {
+class ExternalGraph {
 public:
     /// `bytes`: what sorting may take. `weighted`: edges come with weights; `lines`: with the line of each. Listings directed
     /// and undirected only.
-    static std::unique_ptr<OutsideGraph> make(std::string file, EdgePolicy policy, bool weighted, bool lines,
-                                              const ImportRoom& room, std::uint64_t bytes);
-    virtual ~OutsideGraph() = default;
+    static std::unique_ptr<ExternalGraph> make(std::string file, EdgePolicy policy, bool weighted, bool lines,
+                                               const MemoryBudget& room, std::uint64_t bytes);
+    virtual ~ExternalGraph() = default;
 
     /// The next listed edge; vertices from 0 on.
     virtual void add(std::int32_t source, std::int32_t target, float weight, std::int64_t line) = 0;
@@ -44,13 +44,13 @@ public:
     virtual GraphFacts write(const std::filesystem::path& folder, const std::string& where) = 0;
 
 protected:
-    OutsideGraph(std::string file, EdgePolicy policy, const ImportRoom& room, std::uint64_t bytes)
+    ExternalGraph(std::string file, EdgePolicy policy, const MemoryBudget& room, std::uint64_t bytes)
         : file_(std::move(file)), policy_(policy), room_(room), bytes_(bytes) {}
     virtual std::uint64_t record_bytes() const = 0;
 
     std::string file_;
     EdgePolicy policy_;
-    ImportRoom room_;
+    MemoryBudget room_;
     std::uint64_t bytes_;
     std::int64_t vertices_ = 0, added_ = 0;
     GraphFacts facts_;
@@ -58,7 +58,7 @@ protected:
 
 /// What a dataset has outside memory.
 struct OutsideParts {
-    std::unique_ptr<OutsideGraph> graph;
+    std::unique_ptr<ExternalGraph> graph;
     std::unique_ptr<SpillFile> features;  ///< [vertices × feature_count], float32; null: in memory, or drawn
     FillSpec fill;                        ///< of features, labels and masks that are not there
 };
@@ -67,7 +67,7 @@ struct OutsideParts {
 class EdgeCollector {
 public:
     /// `held_bytes`: of an edge at the peak of such an import, beyond what EdgeCollector and build_graph take.
-    EdgeCollector(std::string file, EdgePolicy policy, const ImportRoom& room, std::uint64_t held_bytes = 0);
+    EdgeCollector(std::string file, EdgePolicy policy, const MemoryBudget& room, std::uint64_t held_bytes = 0);
     /// Before the first edge, if they have weights or lines.
     void expect(bool weighted, bool lines);
     /// Where the size is stated: goes outside at once if it does not fit.
@@ -92,12 +92,12 @@ private:
     void go_outside();
 
     EdgePolicy policy_;
-    ImportRoom room_;
+    MemoryBudget room_;
     std::uint64_t held_bytes_, reserved_ = 0;
     EdgeList edges_;
     bool weighted_ = false, lines_ = false;
     std::int64_t most_held_ = 0;
-    std::unique_ptr<OutsideGraph> outside_;
+    std::unique_ptr<ExternalGraph> outside_;
 };
 
 /// Bytes of an edge at the peak of build_graph and write_store.

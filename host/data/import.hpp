@@ -9,7 +9,7 @@
 
 #include <gnnbench/params.hpp>
 
-#include <data/import_room.hpp>
+#include <data/memory_budget.hpp>
 #include <data/raw_dataset.hpp>
 
 namespace gnnbench {
@@ -41,7 +41,7 @@ std::string detect_format(const std::filesystem::path& path);
 /// file and line, what was found and what is allowed; an input that does not fit into the room's memory, and of whose
 /// format it can't be sorted on disk, an EnvironmentError.
 RawDataset import_file(const std::filesystem::path& path, const std::string& format, const nlohmann::json& options,
-                       const ImportRoom& room = {});
+                       const MemoryBudget& room = {});
 
 /// The files that import_file would read, the licence beside them included.
 std::vector<std::filesystem::path> import_inputs(const std::filesystem::path& path, const std::string& format);

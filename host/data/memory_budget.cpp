@@ -1,4 +1,4 @@
-#include <data/import_room.hpp>
+#include <data/memory_budget.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -96,13 +96,13 @@ std::uint64_t HeldSize::bytes() const {
     return beyond ? UINT64_MAX : all;
 }
 
-std::uint64_t ImportRoom::default_memory() { return available_memory_bytes() / 4 * 3; }
+std::uint64_t MemoryBudget::default_memory() { return available_memory_bytes() / 4 * 3; }
 
-std::int64_t ImportRoom::most_edges(std::uint64_t edge_bytes) const {
+std::int64_t MemoryBudget::most_edges(std::uint64_t edge_bytes) const {
     return static_cast<std::int64_t>(std::min<std::uint64_t>(memory_bytes / edge_bytes, INT64_MAX));
 }
 
-void ImportRoom::require(std::uint64_t bytes, const std::string& what) const {
+void MemoryBudget::require(std::uint64_t bytes, const std::string& what) const {
     if (bytes > memory_bytes)
         throw EnvironmentError(
             fmt::format("{} needs {} of memory, this import may take {}; allow more with "
@@ -110,7 +110,7 @@ void ImportRoom::require(std::uint64_t bytes, const std::string& what) const {
                         what, memory_text(bytes), memory_text(memory_bytes)));
 }
 
-void ImportRoom::require_disk(std::uint64_t bytes, const std::string& what) const {
+void MemoryBudget::require_disk(std::uint64_t bytes, const std::string& what) const {
     std::error_code unknown;
     const auto space = fs::space(folder, unknown);
     if (!unknown && space.available < bytes)
@@ -120,7 +120,7 @@ void ImportRoom::require_disk(std::uint64_t bytes, const std::string& what) cons
                         what, memory_text(bytes), folder.string(), memory_text(space.available)));
 }
 
-std::size_t ImportRoom::text_block_bytes() const {
+std::size_t MemoryBudget::text_block_bytes() const {
     return static_cast<std::size_t>(
         std::clamp<std::uint64_t>(memory_bytes / 64, std::uint64_t{4} << 10, std::uint64_t{32} << 20));
 }

@@ -27,7 +27,7 @@ struct HeldSize {
 };
 
 /// How much memory an import may take, and where what exceeds it goes.
-struct ImportRoom {
+struct MemoryBudget {
     /// Three quarters of what is available.
     static std::uint64_t default_memory();
 

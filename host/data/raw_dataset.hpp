@@ -28,7 +28,7 @@ struct RawGraph {
 struct RawDataset {
     std::string name;
     RawGraph graph;
-    /// The graph, and perhaps features, where an import may not hold them in memory (outside_graph.hpp); `graph` is empty
+    /// The graph, and perhaps features, where an import may not hold them in memory (external_graph.hpp); `graph` is empty
     /// then, and what is missing is drawn when the store is written.
     std::shared_ptr<OutsideParts> outside;
     std::int64_t feature_count = 0;

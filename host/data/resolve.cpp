@@ -182,7 +182,7 @@ void remove_leftovers(const fs::path& store) {
         if (item.path().filename().string().starts_with(prefix)) fs::remove_all(item.path(), none);
 }
 
-RawDataset make(const Source& s, const ImportRoom& room) {
+RawDataset make(const Source& s, const MemoryBudget& room) {
     return s.kind == Source::Kind::generate ? generate(s.value, s.rest)
                                             : import_file(s.value, s.format, s.rest, room);
 }
@@ -221,7 +221,7 @@ ResolvedDataset ensure_dataset(const json& source, const Catalog& catalog,
             if (progress)
                 progress(fmt::format("{} dataset {}",
                                      s.kind == Source::Kind::generate ? "generating" : "importing", found.name));
-            ImportRoom room{.folder = catalog.folder(), .progress = progress};
+            MemoryBudget room{.folder = catalog.folder(), .progress = progress};
             if (memory_bytes) room.memory_bytes = *memory_bytes;
             auto data = make(s, room);
             data.name = found.name;

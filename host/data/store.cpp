@@ -12,7 +12,7 @@
 
 #include <data/content.hpp>
 #include <data/removed_on_signal.hpp>
-#include <data/store_outside.hpp>
+#include <data/store_external.hpp>
 
 namespace gnnbench {
 

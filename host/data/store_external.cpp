@@ -1,4 +1,4 @@
-#include <data/store_outside.hpp>
+#include <data/store_external.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 #include <data/content.hpp>
 #include <data/npy.hpp>
-#include <data/outside_graph.hpp>
+#include <data/external_graph.hpp>
 #include <data/row_files.hpp>
 
 namespace gnnbench {

@@ -74,7 +74,7 @@ public:
     /// The same of memory; 0: unknown.
     std::int64_t memory_bytes() const { return memory_bytes_; }
     /// Ranks run on other hosts, so only those can tell what they support.
-    bool elsewhere() const { return elsewhere_; }
+    bool on_other_hosts() const { return on_other_hosts_; }
 
     /// `shared_folder`: see trial_environment.
     LaunchProgram program(const TrialLaunch& launch, const std::string& shared_folder) const {
@@ -85,8 +85,11 @@ public:
     bool waits(const std::string& log) const { return still_waits(log); }
 
 protected:
-    Launcher(Machine machine, int cores, std::int64_t memory_bytes, bool elsewhere)
-        : machine_(std::move(machine)), cores_(cores), memory_bytes_(memory_bytes), elsewhere_(elsewhere) {}
+    Launcher(Machine machine, int cores, std::int64_t memory_bytes, bool on_other_hosts)
+        : machine_(std::move(machine)),
+          cores_(cores),
+          memory_bytes_(memory_bytes),
+          on_other_hosts_(on_other_hosts) {}
 
 private:
     virtual LaunchProgram program_for(const TrialLaunch& launch, const std::string& shared_folder) const = 0;
@@ -96,7 +99,7 @@ private:
     Machine machine_;
     int cores_;
     std::int64_t memory_bytes_;
-    bool elsewhere_;
+    bool on_other_hosts_;
 };
 
 /// mpiexec, on this host.

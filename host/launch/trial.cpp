@@ -52,7 +52,7 @@ class TrialInProgress {
 public:
     TrialInProgress(const Launcher& launcher, const TrialLaunch& launch)
         : trial_(launch.trial),
-          shared_(launcher.elsewhere() || launch.simulated
+          shared_(launcher.on_other_hosts() || launch.simulated
                       ? std::make_unique<SharedFolder>()
                       : std::make_unique<SharedFolder>(launch.trial, launch.ranks,
                                                        std::filesystem::path(launch.log_file).parent_path())),
@@ -99,7 +99,7 @@ private:
 }  // namespace
 
 LaunchEnd launch_trial(const Launcher& launcher, const TrialLaunch& launch, const std::function<bool()>& watch) {
-    if (!launcher.elsewhere())
+    if (!launcher.on_other_hosts())
         if (const std::string why = why_limits_too_low(launch.ranks); !why.empty()) throw EnvironmentError(why);
     // Ranks whose launcher died become our children, so that we can reap them.
     prctl(PR_SET_CHILD_SUBREAPER, 1);

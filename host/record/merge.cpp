@@ -153,8 +153,8 @@ MergeResult import_results(Database& database, const fs::path& other) {
     MergeResult result;
     sqlite::Transaction transaction(c);
     c.execute("CREATE TEMP TABLE taken (old INTEGER PRIMARY KEY, new INTEGER)", "take over trials");
-    result.there = c.integer("SELECT count(*) FROM other.trial WHERE uuid IN (SELECT uuid FROM main.trial)",
-                             "look at trials");
+    result.already_present = c.integer(
+        "SELECT count(*) FROM other.trial WHERE uuid IN (SELECT uuid FROM main.trial)", "look at trials");
     result.unfinished = c.integer(
         "SELECT count(*) FROM other.trial WHERE status = 'running' AND uuid NOT IN (SELECT uuid FROM main.trial)",
         "look at trials");

@@ -7,9 +7,9 @@
 namespace gnnbench {
 
 struct MergeResult {
-    std::int64_t trials = 0;      ///< imported, with everything that refers to them
-    std::int64_t there = 0;       ///< present already (the same UUID)
-    std::int64_t unfinished = 0;  ///< left out: still running in the other database, or interrupted
+    std::int64_t trials = 0;           ///< imported, with everything that refers to them
+    std::int64_t already_present = 0;  ///< present already (the same UUID)
+    std::int64_t unfinished = 0;       ///< left out: still running in the other database, or interrupted
     std::int64_t cells = 0, experiments = 0, machines = 0;  ///< that are new here
 };
 

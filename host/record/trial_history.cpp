@@ -1,4 +1,4 @@
-#include "record/experience.hpp"
+#include "record/trial_history.hpp"
 
 #include <algorithm>
 
@@ -9,12 +9,12 @@
 
 namespace gnnbench {
 
-std::string Experience::alike(const std::string& dataset_digest, const std::string& scheme,
-                              const std::string& kernel, std::int64_t gpus, const std::string& hidden) {
+std::string TrialHistory::similarity_key(const std::string& dataset_digest, const std::string& scheme,
+                                         const std::string& kernel, std::int64_t gpus, const std::string& hidden) {
     return fmt::format("{}\n{}\n{}\n{}\n{}", dataset_digest, scheme, kernel, gpus, hidden);
 }
 
-Experience::Experience(const Database& database, const std::string& machine) {
+TrialHistory::TrialHistory(const Database& database, const std::string& machine) {
     auto q = database.connection().prepare(
         "SELECT c.digest, c.dataset_digest, c.scheme, c.kernel, c.gpus, c.hidden, avg(t.wall_s), avg(t.epoch_s), "
         "avg(t.wall_s - t.epoch_s * (c.epochs + c.warmup)), max(t.peak_memory_bytes) FROM trial t "
@@ -25,7 +25,7 @@ Experience::Experience(const Database& database, const std::string& machine) {
     while (q.step()) {
         const Sum one{q.real(6), q.real(7), std::max(0.0, q.real(8)), q.integer(9), 1};
         by_digest_[q.text(0)] = one;
-        Sum& all = by_likeness_[alike(q.text(1), q.text(2), q.text(3), q.integer(4), q.text(5))];
+        Sum& all = by_likeness_[similarity_key(q.text(1), q.text(2), q.text(3), q.integer(4), q.text(5))];
         all.trial_s += one.trial_s;
         all.epoch_s += one.epoch_s;
         all.beside_epochs_s += one.beside_epochs_s;
@@ -34,11 +34,11 @@ Experience::Experience(const Database& database, const std::string& machine) {
     }
 }
 
-std::optional<Experience::Estimate> Experience::of(const Setting& c) const {
+std::optional<TrialHistory::Estimate> TrialHistory::of(const Setting& c) const {
     if (const auto found = by_digest_.find(c.cell_digest); found != by_digest_.end())
         return Estimate{found->second.trial_s, found->second.peak_memory_bytes, true};
     const auto found = by_likeness_.find(
-        alike(c.dataset_digest, c.scheme, c.kernel, c.gpus, fmt::format("{}", fmt::join(c.hidden, ","))));
+        similarity_key(c.dataset_digest, c.scheme, c.kernel, c.gpus, fmt::format("{}", fmt::join(c.hidden, ","))));
     if (found == by_likeness_.end()) return {};
     const Sum& sum = found->second;
     const auto cells = static_cast<double>(sum.cells);

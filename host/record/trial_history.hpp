@@ -10,9 +10,9 @@
 namespace gnnbench {
 
 /// Time and memory of past trials on one machine, to estimate those of others.
-class Experience {
+class TrialHistory {
 public:
-    Experience(const Database& database, const std::string& machine_fingerprint);
+    TrialHistory(const Database& database, const std::string& machine_fingerprint);
 
     struct Estimate {
         double trial_s = 0;                  ///< launch to end
@@ -32,8 +32,8 @@ private:
         double trial_s = 0, epoch_s = 0, beside_epochs_s = 0;
         std::int64_t peak_memory_bytes = 0, cells = 0;
     };
-    static std::string alike(const std::string& dataset_digest, const std::string& scheme,
-                             const std::string& kernel, std::int64_t gpus, const std::string& hidden);
+    static std::string similarity_key(const std::string& dataset_digest, const std::string& scheme,
+                                      const std::string& kernel, std::int64_t gpus, const std::string& hidden);
     std::map<std::string, Sum> by_digest_, by_likeness_;
 };
 

@@ -22,7 +22,7 @@ Conditions without(Conditions where, const Conditions& other) {
 }
 
 /// The same place but for the base's fields.
-Conditions elsewhere(const Conditions& where, const Conditions& base) {
+Conditions rebased(const Conditions& where, const Conditions& base) {
     Conditions all = without(where, base);
     all.insert(all.end(), base.begin(), base.end());
     return all;
@@ -97,8 +97,7 @@ void fill_payback(ResolvedCell& place, const CellNumbers& numbers, const Conditi
     Measure before = *place.measure;
     before.metric = "partition_s";
     ResolvedCell a, b;
-    const auto cost = numbers.of(a, before, where),
-               base_cost = numbers.of(b, before, elsewhere(where, before.base));
+    const auto cost = numbers.of(a, before, where), base_cost = numbers.of(b, before, rebased(where, before.base));
     if (!cost || !base_cost) return;
     inherit(place, ours);
     inherit(place, base);
@@ -111,15 +110,15 @@ void fill_payback(ResolvedCell& place, const CellNumbers& numbers, const Conditi
 
 void fill_overtaking(ResolvedCell& place, const CellNumbers& numbers, const Conditions& where) {
     const Measure& m = *place.measure;
-    const Conditions ours_at = without(where, {{"gpus", {}}}), other_at = elsewhere(ours_at, m.base);
+    const Conditions ours_at = without(where, {{"gpus", {}}}), other_at = rebased(ours_at, m.base);
     std::vector<CurvePoint> points;
     std::vector<ResolvedCell> under;  // each point's cells
     std::int64_t trials = 0;
     for (const int gpus : numbers.gpus(ours_at)) {
         const Conditions here{{"gpus", {std::to_string(gpus)}}};
         ResolvedCell both;
-        const auto ours = numbers.of(both, m, elsewhere(ours_at, here));
-        const auto other = numbers.of(both, m, elsewhere(other_at, here));
+        const auto ours = numbers.of(both, m, rebased(ours_at, here));
+        const auto other = numbers.of(both, m, rebased(other_at, here));
         if (!ours || !other || ours->median <= 0 || other->median <= 0) continue;
         points.push_back({static_cast<double>(gpus), ours->median, other->median});
         under.push_back(std::move(both));
@@ -158,7 +157,7 @@ void fill(ResolvedCell& place, const CellNumbers& numbers, const Conditions& whe
         place.word = ours.word;
         return inherit(place, ours);
     }
-    base.ours = numbers.of(base, m, elsewhere(where, m.base));
+    base.ours = numbers.of(base, m, rebased(where, m.base));
     if (!base.ours) return explain_by_base(place, base);
     if (ours.ours->median == 0 || base.ours->median == 0) return;
     if (m.against == Against::pays_back_over) return fill_payback(place, numbers, where, ours, base);

@@ -82,7 +82,7 @@ ordered_json maybe(bool has, double v) { return has ? ordered_json(v) : ordered_
 /// What is simulated, as data: apart from our numbers under every name.
 void add_simulated(ordered_json& j, const ResolvedCell& place) {
     j["simulated"] = maybe(place.ours.has_value(), place.ours ? place.ours->median / size_of(*place.measure) : 0);
-    j["simulated_status"] = place.ours ? to_text(TrialStatus::ok) : place.said();
+    j["simulated_status"] = place.ours ? to_text(TrialStatus::ok) : place.placeholder();
     j["simulated_on"] = place.cells.empty() ? "" : place.cells.front()->simulated;
     j["simulated_ratio"] = maybe(place.ratio().has_value(), place.ratio().value_or(0));
     j["simulated_fitted"] = place.fitted;

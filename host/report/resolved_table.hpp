@@ -29,8 +29,8 @@ struct ResolvedCell {
     bool papers_setting = false;  ///< ours is of the paper's dataset, model and number of devices
 
     /// How it shows where there is no number.
-    const std::string& said() const { return verdict.empty() ? word : verdict; }
-    bool shows() const { return ours.has_value() || !said().empty(); }
+    const std::string& placeholder() const { return verdict.empty() ? word : verdict; }
+    bool shows() const { return ours.has_value() || !placeholder().empty(); }
     /// A published number of another kind than the place's own, such as a count of GPUs among times.
     bool other_kind() const;
     std::optional<double> ratio() const;  ///< ours ÷ published, only in the paper's setting

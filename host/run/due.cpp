@@ -12,13 +12,13 @@ namespace gnnbench {
 SweepReport& SweepReport::operator+=(const SweepReport& o) {
     due += o.due;
     run += o.run;
-    there += o.there;
+    already_done += o.already_done;
     failed_before += o.failed_before;
     skipped += o.skipped;
     failed += o.failed;
     verified += o.verified;
     failed_verification += o.failed_verification;
-    elsewhere += o.elsewhere;
+    run_by_others += o.run_by_others;
     unstarted += o.unstarted;
     never_begun += o.never_begun;
     jobs_left += o.jobs_left;
@@ -61,7 +61,7 @@ std::vector<DueCell> due_cells(const SweepContext& context, SweepReport& report)
         const auto states = database.trials_of(cell.record.digest, runner.machine_fingerprint());
         const DueTrials trials = due_trials(states, prepared.experiment.trials, rules.plan, cell.record.code);
         report.due += trials.due.size();
-        report.there += usize(prepared.experiment.trials) - trials.due.size();
+        report.already_done += usize(prepared.experiment.trials) - trials.due.size();
         if (rules.plan.again == Again::missing) report.failed_before += usize(trials.stored.failed);
         if (trials.due.empty()) continue;
         DueCell due{&cell, {}, trials.due};

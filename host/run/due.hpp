@@ -24,13 +24,13 @@ struct SweepRules {
 struct SweepReport {
     std::size_t due = 0;                  ///< trials that were missing, or to be measured again, when it began
     std::size_t run = 0;                  ///< trials measured now
-    std::size_t there = 0;                ///< trials that existed already
+    std::size_t already_done = 0;         ///< trials that existed already
     std::size_t failed_before = 0;        ///< of those, the ones that had failed
     std::size_t skipped = 0;              ///< cells
     std::size_t failed = 0;               ///< trials that failed now, the unmeasured ones among them
     std::size_t verified = 0;             ///< combinations that were checked now, whatever was found
     std::size_t failed_verification = 0;  ///< of those, the ones that disagree with the reference
-    std::size_t elsewhere = 0;            ///< trials that another process runs or ran
+    std::size_t run_by_others = 0;        ///< trials that another process runs or ran
     std::size_t unstarted = 0;            ///< trials and verifications whose ranks the launcher could not start
     std::size_t never_begun = 0;          ///< trials whose job ended before they began
     std::size_t jobs_left = 0;            ///< jobs that continue after this process ends

@@ -113,7 +113,7 @@ SweepReport run_by_jobs(const SweepContext& context, JobFollower& jobs, bool fol
     if (jobs.jobs() > before)
         context.progress.message(fmt::format("submitted {}", plural(jobs.jobs() - before, "job")));
     // Trials of earlier jobs are not another process's.
-    if (before > 0) report.elsewhere = 0;
+    if (before > 0) report.run_by_others = 0;
     if (follow)
         jobs.follow();
     else
@@ -150,10 +150,10 @@ RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Pro
     register_cells(database, prepared);
     RunTag tag(database, prepared.experiment.name, request.tag);
     JobFollower jobs(database, runner, rules, experiment.launcher.poll_s, progress);
-    if (launcher->elsewhere()) follow_earlier(jobs, experiment.launcher, request.cancel, progress);
+    if (launcher->on_other_hosts()) follow_earlier(jobs, experiment.launcher, request.cancel, progress);
     settle_reruns(rules.plan, request.forget_rerun, prepared, database, runner.machine_fingerprint(), progress);
     const Plan plan = plan_of(prepared, plugins, &database, site_of(*launcher), rules.plan);
-    if (!launcher->elsewhere()) look_at_this_host(prepared, plan, progress);
+    if (!launcher->on_other_hosts()) look_at_this_host(prepared, plan, progress);
     if (plan.stale && !rules.plan.stale)
         progress.message(
             fmt::format("{} hold{} trials of another build of gnnbench or its plugins; --stale runs those again",

@@ -116,7 +116,7 @@ JobTask JobSubmission::claimed(const Group& group, const std::string& journal) {
             measures = true;
             if (trial.late_step_timeout_s > 0) late_steps_.insert(key);
         } else {
-            ++report_.elsewhere;
+            ++report_.run_by_others;
         }
     }
     if (!measures) task.trials.clear();

@@ -36,7 +36,7 @@ std::shared_ptr<const Launcher> make_direct_launcher(const LauncherChoice& choic
 }
 
 Site site_of(const Launcher& launcher) {
-    return {launcher.cores(), launcher.memory_bytes(), launcher.elsewhere(),
+    return {launcher.cores(), launcher.memory_bytes(), launcher.on_other_hosts(),
             machine_fingerprint(to_json(launcher.machine()))};
 }
 

@@ -290,7 +290,7 @@ void Sweep::did_not_start(const TrialResult& result, const std::string& what) {
 void Sweep::count(const TrialResult& result, const std::string& what) {
     pace_.finished(result.wall_s);
     if (result.claim == ClaimState::done_by_other) {
-        ++report_.elsewhere;
+        ++report_.run_by_others;
         return;
     }
     if (result.unstarted) return did_not_start(result, what);

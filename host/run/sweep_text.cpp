@@ -21,9 +21,9 @@ std::string sweep_text(const SweepReport& r) {
     if (r.failed > r.unmeasured) text += fmt::format(" ({} failed)", r.failed - r.unmeasured);
     if (r.unmeasured)
         text += fmt::format("; {} recorded as failed without being run", plural(r.unmeasured, "trial"));
-    if (r.there) text += fmt::format("; {} there already", plural(r.there, "trial"));
+    if (r.already_done) text += fmt::format("; {} there already", plural(r.already_done, "trial"));
     if (r.failed_before) text += fmt::format(" ({} of them failed: --failed reruns them)", r.failed_before);
-    if (r.elsewhere) text += fmt::format("; {} run by another gnnbench", r.elsewhere);
+    if (r.run_by_others) text += fmt::format("; {} run by another gnnbench", r.run_by_others);
     if (r.skipped) text += fmt::format("; {} skipped", plural(r.skipped, "cell"));
     if (r.run == 0 && r.verified)
         text += fmt::format("; {} of scheme and setting checked", plural(r.verified, "combination"));

@@ -25,7 +25,7 @@ TrialRunner::TrialRunner(Database& database, const Experiment& experiment,
                  }) {}
 
 std::shared_ptr<CorePool> cores_for(const Launcher& launcher, int jobs) {
-    if (jobs <= 1 || launcher.elsewhere()) return nullptr;
+    if (jobs <= 1 || launcher.on_other_hosts()) return nullptr;
     std::vector<int> cpus = usable_cpus();
     return cpus.empty() ? nullptr : std::make_shared<CorePool>(std::move(cpus));
 }

@@ -74,8 +74,8 @@ std::string expectation(const ParamDecl& d) {
 
 namespace {
 
-/// The plugin that people call so elsewhere; empty where the word is no such name.
-std::string known_elsewhere(PluginKind kind, std::string word) {
+/// The plugin that is meant by a name from elsewhere; empty if there is none.
+std::string name_for_synonym(PluginKind kind, std::string word) {
     static constexpr struct {
         PluginKind kind;
         const char *word, *name;
@@ -91,7 +91,7 @@ std::string known_elsewhere(PluginKind kind, std::string word) {
 
 /// What is said of a plugin that there is not: those that there are, and the one that was meant.
 std::string plugins_instead(PluginKind kind, const std::string& word, const std::vector<std::string>& there) {
-    const std::string meant = known_elsewhere(kind, word);
+    const std::string meant = name_for_synonym(kind, word);
     if (meant.empty()) return allowed_words(word, there);
     const bool built = std::find(there.begin(), there.end(), meant) != there.end();
     return fmt::format("here that is the {} '{}'{}; allowed: {}", yaml_word(kind), meant,

@@ -58,7 +58,7 @@ std::string why_host_too_small(const Cell& cell, std::int64_t own_bytes, const P
     return fmt::format(
         "memory: the processes of its {} ranks hold {} at once, beside mapped files, and {} {} (--force runs it "
         "anyway)",
-        cell.gpus, gibibytes(own_bytes), rules.elsewhere ? "the nodes have" : "this host has",
+        cell.gpus, gibibytes(own_bytes), rules.on_other_hosts ? "the nodes have" : "this host has",
         gibibytes(rules.host_memory_bytes));
 }
 
@@ -79,7 +79,7 @@ std::string why_too_large(const Cell& cell, std::int64_t least_bytes, const Limi
     const std::int64_t share_bytes = rules.host_memory_bytes / cell.gpus;
     return least_bytes > share_bytes && in_host_memory(cell, plugins)
                ? needs(share_bytes,
-                       rules.elsewhere ? "its share of the nodes' memory" : "its share of this host's memory")
+                       rules.on_other_hosts ? "its share of the nodes' memory" : "its share of this host's memory")
                : "";
 }
 
@@ -127,8 +127,8 @@ Plan make_plan(const Experiment& experiment, const PlanSources& sources, const P
         if (!*facts) ++plan.unknown_dataset;
         p.reason = why_unsupported_without_kernel(cell, *facts, sources.plugins);
         if (p.reason.empty())
-            (rules.elsewhere ? p.asked_there : p.reason) = why_kernel_unsupported(cell, sources.plugins);
-        if (p.reason.empty() && cell.scheme.is_program() && rules.ask_programs && !rules.elsewhere)
+            (rules.on_other_hosts ? p.asked_there : p.reason) = why_kernel_unsupported(cell, sources.plugins);
+        if (p.reason.empty() && cell.scheme.is_program() && rules.ask_programs && !rules.on_other_hosts)
             p.reason = sources.program(cell);
         if (*facts) p.least_memory_bytes = least_memory_bytes(cell, **facts);
         if (p.reason.empty() && *facts && sources.stated_memory) p.stated = sources.stated_memory(cell);

@@ -8,7 +8,7 @@
 #include <gnnbench/importer.hpp>
 
 #include "data/import.hpp"
-#include "data/outside_graph.hpp"
+#include "data/external_graph.hpp"
 #include "data/store.hpp"
 #include "plugin/loader.hpp"
 #include "unit/data_support.hpp"

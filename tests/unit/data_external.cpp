@@ -11,7 +11,7 @@
 #include <data/external_sort.hpp>
 #include <data/import.hpp>
 #include <data/importers/id_set.hpp>
-#include <data/outside_graph.hpp>
+#include <data/external_graph.hpp>
 #include <data/store.hpp>
 #include <unit/data_support.hpp>
 
@@ -42,7 +42,7 @@ void check_same(const fs::path& held, const fs::path& outside) {
     }
 }
 
-ImportRoom room_of(std::uint64_t bytes, const fs::path& folder) {
+MemoryBudget room_of(std::uint64_t bytes, const fs::path& folder) {
     return {.memory_bytes = bytes, .folder = folder};
 }
 
@@ -227,7 +227,7 @@ TEST_CASE("graphs without edges, and with one vertex, are written from outside")
             write_store(folder / "held", d);
             d.outside = std::make_shared<OutsideParts>();
             d.outside->graph =
-                OutsideGraph::make("none", policy, weighted, false, room_of(1000, folder.path()), 1000);
+                ExternalGraph::make("none", policy, weighted, false, room_of(1000, folder.path()), 1000);
             d.outside->graph->end(4, 2);
             write_store(folder / "outside", d);
             check_same(folder / "held", folder / "outside");
@@ -249,7 +249,7 @@ TEST_CASE("an edge listed again is named by both lines, from outside too") {
         CHECK(files_of(folder.path()) == std::vector<std::string>{"again.txt"});
     }
     const auto weights = folder.write("w.txt", "0 1 3e38\n0 1 3e38\n");
-    const auto refused = [&](const ImportRoom& room) {
+    const auto refused = [&](const MemoryBudget& room) {
         return message_of<DataError>([&] {
             write_store(folder / "s", import_file(weights, "", {{"weights", "third"}, {"repeats", "sum"}}, room));
         });
@@ -331,5 +331,5 @@ TEST_CASE("sizes of memory are numbers with a unit") {
         CHECK_THAT(message_of<SpecError>([&] { parse_memory(wrong, "--memory"); }),
                    says("--memory is '") && says("expected bytes as 2G"));
     CHECK(available_memory_bytes() > 0);
-    CHECK(ImportRoom::default_memory() < available_memory_bytes());
+    CHECK(MemoryBudget::default_memory() < available_memory_bytes());
 }

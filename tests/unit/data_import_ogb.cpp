@@ -111,7 +111,7 @@ TEST_CASE("OGB: the edges say whether they are listed once, whatever the folder 
     const auto listed = [&](const std::string& edges, const json& options = json::object()) {
         set.raw("num-edge-list", std::to_string(std::ranges::count(edges, '\n')) + "\n").raw("edge", edges);
         std::vector<std::string> said;
-        const ImportRoom room{.progress = [&](const std::string& line) { said.push_back(line); }};
+        const MemoryBudget room{.progress = [&](const std::string& line) { said.push_back(line); }};
         auto d = import_file(set.root(), "", options, room);
         if (options.empty()) {
             CHECK(said.size() == 1);

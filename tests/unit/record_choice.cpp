@@ -394,7 +394,7 @@ TEST_CASE("an import takes over what is new, once, with where it came from") {
 
     const MergeResult r = import_results(mine, two.path);
     CHECK(r.trials == 23);
-    CHECK(r.there == 1);
+    CHECK(r.already_present == 1);
     CHECK(r.unfinished == 1);
     CHECK(r.cells == 1);
     CHECK(r.machines == 0);
@@ -413,6 +413,6 @@ TEST_CASE("an import takes over what is new, once, with where it came from") {
     CHECK(query(path, "PRAGMA foreign_key_check").rows.empty());
     const MergeResult again = import_results(mine, two.path);
     CHECK(again.trials == 0);
-    CHECK(again.there == 24);
+    CHECK(again.already_present == 24);
     CHECK(count(path, "trial") == 25);
 }

@@ -7,13 +7,13 @@ using namespace gnnbench;
 
 TEST_CASE("a sweep that measured what was due says how much, and what was there") {
     CHECK(sweep_text({}) == "nothing to run");
-    CHECK(sweep_text({.there = 6, .failed_before = 2}) ==
+    CHECK(sweep_text({.already_done = 6, .failed_before = 2}) ==
           "nothing to run; 6 trials there already (2 of them failed: --failed reruns them)");
-    CHECK(sweep_text({.due = 3, .run = 3, .there = 6}) == "3 trials run; 6 trials there already");
+    CHECK(sweep_text({.due = 3, .run = 3, .already_done = 6}) == "3 trials run; 6 trials there already");
     CHECK(sweep_text({.due = 1, .run = 1, .failed = 1}) == "1 trial run (1 failed)");
-    CHECK(sweep_text({.there = 6, .verified = 2}) ==
+    CHECK(sweep_text({.already_done = 6, .verified = 2}) ==
           "nothing to run; 6 trials there already; 2 combinations of scheme and setting checked");
-    CHECK(sweep_text({.due = 4, .elsewhere = 4}) == "0 trials run; 4 run by another gnnbench");
+    CHECK(sweep_text({.due = 4, .run_by_others = 4}) == "0 trials run; 4 run by another gnnbench");
     CHECK(sweep_text({.due = 2, .skipped = 1}) == "0 trials run; 1 cell skipped");
 }
 

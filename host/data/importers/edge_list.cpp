@@ -12,7 +12,7 @@
 #include <data/importers/formats.hpp>
 #include <data/importers/id_set.hpp>
 #include <data/options.hpp>
-#include <data/outside_graph.hpp>
+#include <data/external_graph.hpp>
 
 namespace gnnbench {
 
@@ -135,7 +135,7 @@ std::uint64_t held_edge_bytes(const EdgeLineRules& rules, const EdgePolicy& poli
 }
 
 /// The file a second time, block by block, when it does not fit into memory.
-RawDataset read_outside(const std::filesystem::path& path, const Params& p, const ImportRoom& room) {
+RawDataset read_outside(const std::filesystem::path& path, const Params& p, const MemoryBudget& room) {
     const EdgeLineRules rules = line_rules(p);
     const std::string file = path.string();
     const bool compact = p.choice("ids") == "compact", reverse = p.boolean("reverse");
@@ -163,7 +163,7 @@ RawDataset read_outside(const std::filesystem::path& path, const Params& p, cons
     };
     const bool weighted = rules.weights == WeightColumn::third;
     auto graph =
-        OutsideGraph::make(file, listed_policy(p), weighted, rules.keep_lines, room, room.memory_bytes / 3);
+        ExternalGraph::make(file, listed_policy(p), weighted, rules.keep_lines, room, room.memory_bytes / 3);
     std::vector<std::int32_t> source, target;
     each_edge_block(path, rules, room.text_block_bytes(), [&](ListedIds& ids) {
         const auto edges = ids.source.size();
@@ -188,7 +188,7 @@ RawDataset read_outside(const std::filesystem::path& path, const Params& p, cons
     return data;
 }
 
-RawDataset read_edge_list(const std::filesystem::path& path, const Params& p, const ImportRoom& room) {
+RawDataset read_edge_list(const std::filesystem::path& path, const Params& p, const MemoryBudget& room) {
     const EdgeLineRules rules = line_rules(p);
     const std::uint64_t edge_bytes =
         held_edge_bytes(rules, listed_policy(p), rules.weights == WeightColumn::third);

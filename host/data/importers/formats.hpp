@@ -6,7 +6,7 @@
 #include <gnnbench/params.hpp>
 
 #include <data/edges.hpp>
-#include <data/import_room.hpp>
+#include <data/memory_budget.hpp>
 #include <data/raw_dataset.hpp>
 
 namespace gnnbench {
@@ -18,7 +18,7 @@ struct ImportFormat {
     std::span<const ParamDecl> params;  ///< ends with fill_params
     bool (*recognises)(const std::filesystem::path&);
     /// Everything the input has, within the memory that the room allows; the caller fills in what is missing.
-    RawDataset (*read)(const std::filesystem::path&, const Params&, const ImportRoom&);
+    RawDataset (*read)(const std::filesystem::path&, const Params&, const MemoryBudget&);
     /// The files that `read` reads; null: only the one that is named.
     std::vector<std::filesystem::path> (*inputs)(const std::filesystem::path&) = nullptr;
     /// Another one where the same files and options give another dataset than before; empty: the first.

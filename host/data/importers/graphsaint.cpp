@@ -196,7 +196,7 @@ void check_train_adjacency(const fs::path& file, const RawDataset& data, std::in
                     file.string(), edges.source[e], edges.target[e], v));
 }
 
-RawDataset read_graphsaint(const fs::path& path, const Params& p, const ImportRoom&) {
+RawDataset read_graphsaint(const fs::path& path, const Params& p, const MemoryBudget&) {
     const auto files = saint_inputs(path);
     auto edges = read_adjacency(files[0]);
     const auto n = edges.vertices, listed = edges.edges();

@@ -15,8 +15,8 @@
 #include <data/importers/formats.hpp>
 #include <data/importers/plugin_format.hpp>
 #include <data/options.hpp>
-#include <data/outside_graph.hpp>
-#include <data/store_outside.hpp>
+#include <data/external_graph.hpp>
+#include <data/store_external.hpp>
 #include <data/text_input.hpp>
 
 #include "core/memory_cap.hpp"
@@ -53,7 +53,7 @@ fs::path without_compression(const fs::path& path) {
 }
 
 RawDataset read_input(const std::string& format, const fs::path& path, const Params& params,
-                      const ImportRoom& room) {
+                      const MemoryBudget& room) {
     try {
         const MemoryCap cap(room.memory_bytes, "this import (`gnnbench dataset import --memory` allows more)");
         const ImportFormat* const built_in = format_named(format);
@@ -134,7 +134,7 @@ std::string detect_format(const fs::path& path) {
 }
 
 RawDataset import_file(const fs::path& path, const std::string& format, const nlohmann::json& options,
-                       const ImportRoom& room) {
+                       const MemoryBudget& room) {
     const std::string chosen = format.empty() ? detect_format(path) : format;
     auto params =
         resolve_params(importer_params(chosen), options, fmt::format("options of {} ({})", path.string(), chosen));

@@ -95,7 +95,7 @@ EdgeList read_citations(const fs::path& path, const Papers& papers) {
     return edges;
 }
 
-RawDataset read_linqs(const fs::path& path, const Params& p, const ImportRoom&) {
+RawDataset read_linqs(const fs::path& path, const Params& p, const MemoryBudget&) {
     auto files = both_files(path);
     auto papers = read_papers(files[0]);
     RawDataset data;

@@ -13,7 +13,7 @@
 #include <data/importers/edge_lines.hpp>
 #include <data/importers/formats.hpp>
 #include <data/options.hpp>
-#include <data/outside_graph.hpp>
+#include <data/external_graph.hpp>
 #include <data/text_blocks.hpp>
 #include <data/text_input.hpp>
 
@@ -192,7 +192,7 @@ void check_entries(const std::filesystem::path& path, const Header& h) {
                                     h.entries, text.bytes(), most));
 }
 
-RawDataset read_matrix_market(const std::filesystem::path& path, const Params& p, const ImportRoom& room) {
+RawDataset read_matrix_market(const std::filesystem::path& path, const Params& p, const MemoryBudget& room) {
     const std::size_t block_bytes = room.text_block_bytes();
     LineReader reader(path, block_bytes);
     const Header header = read_header(reader);

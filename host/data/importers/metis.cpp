@@ -11,7 +11,7 @@
 
 #include <data/importers/formats.hpp>
 #include <data/options.hpp>
-#include <data/outside_graph.hpp>
+#include <data/external_graph.hpp>
 #include <data/text_input.hpp>
 
 namespace gnnbench {
@@ -73,7 +73,7 @@ void read_row(std::int32_t row, const Header& header, const std::vector<std::str
     }
 }
 
-EdgeList read_rows(LineReader& reader, const Header& header, const ImportRoom& room) {
+EdgeList read_rows(LineReader& reader, const Header& header, const MemoryBudget& room) {
     // Rows are sorted and compared with their mirrors in memory: nothing of this format goes outside.
     const std::uint64_t edge_bytes = built_edge_bytes({.listing = Listing::mirrored}, true, true);
     const auto require = [&](std::int64_t edges) {
@@ -110,7 +110,7 @@ std::int64_t undirected_edges(const EdgeList& edges) {
     return (edges.edges() - loops) / 2 + loops;
 }
 
-RawDataset read_metis(const std::filesystem::path& path, const Params& p, const ImportRoom& room) {
+RawDataset read_metis(const std::filesystem::path& path, const Params& p, const MemoryBudget& room) {
     LineReader reader(path);
     auto header = read_header(reader);
     auto edges = read_rows(reader, header, room);

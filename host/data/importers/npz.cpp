@@ -104,7 +104,7 @@ RawDataset read_heterophilous(const NpzFile& npz, const Params& p) {
     return data;
 }
 
-RawDataset read_npz_set(const std::filesystem::path& path, const Params& p, const ImportRoom&) {
+RawDataset read_npz_set(const std::filesystem::path& path, const Params& p, const MemoryBudget&) {
     const NpzFile npz(path, {"adj_data", "adj_indices", "adj_indptr", "adj_shape", "attr_data", "attr_indices",
                              "attr_indptr", "attr_shape", "labels", "node_features", "node_labels", "edges",
                              "train_masks", "val_masks", "test_masks"});

@@ -170,7 +170,7 @@ std::vector<fs::path> ogb_inputs(const fs::path& path) {
     return files;
 }
 
-RawDataset read_ogb(const fs::path& path, const Params& p, const ImportRoom& room) {
+RawDataset read_ogb(const fs::path& path, const Params& p, const MemoryBudget& room) {
     const auto folder = require_ogb(path);
     const auto& directed = p.choice("directed");
     OgbEdges wanted{.weighted = p.choice("weights") == "edge-feat",

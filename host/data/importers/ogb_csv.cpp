@@ -17,7 +17,7 @@
 #include <data/importers/csv.hpp>
 #include <data/importers/formats.hpp>
 #include <data/importers/labels.hpp>
-#include <data/outside_graph.hpp>
+#include <data/external_graph.hpp>
 
 namespace gnnbench {
 
@@ -157,7 +157,8 @@ void take_csv_labels(RawDataset& data, const fs::path& file, std::int64_t n) {
 
 }  // namespace
 
-std::int64_t read_ogb_csv(const fs::path& raw, const OgbEdges& wanted, const ImportRoom& room, RawDataset& data) {
+std::int64_t read_ogb_csv(const fs::path& raw, const OgbEdges& wanted, const MemoryBudget& room,
+                          RawDataset& data) {
     const auto n = stated_count(raw, node_list, INT32_MAX), m = stated_count(raw, edge_list_counts, INT64_MAX);
     if (n < 1)
         throw DataError(fmt::format("{}: {} states no vertices, at least one is needed", raw.string(), node_list));

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include <data/edges.hpp>
-#include <data/import_room.hpp>
+#include <data/memory_budget.hpp>
 #include <data/importers/listed_ways.hpp>
 #include <data/raw_dataset.hpp>
 
@@ -28,7 +28,7 @@ std::optional<bool> stated_inverse(const std::filesystem::path& raw);
 
 /// Both read the raw folder of one graph: they put graph, features and labels into `data`, of which they return the number
 /// of vertices. What the counts beside the arrays state must hold. Edges and features as CSV may exceed memory.
-std::int64_t read_ogb_csv(const std::filesystem::path& raw, const OgbEdges& wanted, const ImportRoom& room,
+std::int64_t read_ogb_csv(const std::filesystem::path& raw, const OgbEdges& wanted, const MemoryBudget& room,
                           RawDataset& data);
 std::int64_t read_ogb_npz(const std::filesystem::path& raw, const OgbEdges& wanted, RawDataset& data);
 

@@ -146,7 +146,7 @@ std::vector<Split> standard_split(const std::vector<std::int32_t>& labels, std::
 
 PickleCsr read_features(const fs::path& file) { return unpickle<PickleCsr>(file, "a SciPy CSR matrix").value; }
 
-RawDataset read_planetoid(const fs::path& path, const Params& p, const ImportRoom&) {
+RawDataset read_planetoid(const fs::path& path, const Params& p, const MemoryBudget&) {
     auto files = inputs(path);
     auto x = read_features(files[0]), tx = read_features(files[2]), allx = read_features(files[4]);
     if (tx.cols != allx.cols || x.cols != allx.cols || x.rows > allx.rows || allx.cols < 1)

@@ -15,7 +15,7 @@
 
 #include <data/importers/formats.hpp>
 #include <data/options.hpp>
-#include <data/outside_graph.hpp>
+#include <data/external_graph.hpp>
 
 #include "plugin/description.hpp"
 #include "plugin/loader.hpp"
@@ -49,7 +49,7 @@ bool of_this_version(const ListedPlugin& plugin) {
 /// Edges as an importer hands them over.
 class ImporterEdges final : public EdgeSink {
 public:
-    ImporterEdges(std::string_view importer, const fs::path& path, const Params& params, const ImportRoom& room)
+    ImporterEdges(std::string_view importer, const fs::path& path, const Params& params, const MemoryBudget& room)
         : importer_(importer), file_(path.string()), params_(params), room_(room) {}
 
     void begin(const EdgeListing& listing) override {
@@ -93,7 +93,7 @@ public:
 private:
     std::string importer_, file_;
     const Params& params_;
-    const ImportRoom& room_;
+    const MemoryBudget& room_;
     std::optional<EdgeCollector> edges_;
     bool weighted_ = false;
     std::int32_t largest_ = -1;
@@ -182,7 +182,7 @@ std::vector<fs::path> plugin_format_inputs(std::string_view name, const fs::path
 }
 
 RawDataset read_plugin_format(std::string_view name, const fs::path& path, const Params& params,
-                              const ImportRoom& room) {
+                              const MemoryBudget& room) {
     if (!is_there(path)) throw DataError(fmt::format("cannot read {}: there is no such file", path.string()));
     ImporterEdges edges(name, path, params, room);
     ImportedData read = read_by(*PluginCatalog().importer(name), path, params, edges);

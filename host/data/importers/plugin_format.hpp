@@ -7,7 +7,7 @@
 
 #include <gnnbench/params.hpp>
 
-#include <data/import_room.hpp>
+#include <data/memory_budget.hpp>
 #include <data/raw_dataset.hpp>
 
 namespace gnnbench {
@@ -27,6 +27,6 @@ std::string plugin_format_version(std::string_view name);
 std::span<const ParamDecl> plugin_format_params(std::string_view name);
 std::vector<std::filesystem::path> plugin_format_inputs(std::string_view name, const std::filesystem::path& path);
 RawDataset read_plugin_format(std::string_view name, const std::filesystem::path& path, const Params& params,
-                              const ImportRoom& room);
+                              const MemoryBudget& room);
 
 }  // namespace gnnbench

@@ -55,7 +55,7 @@ void take_node_types(RawDataset& data, const NpzFile& npz, std::int64_t n) {
     }
 }
 
-RawDataset read_reddit(const fs::path& path, const Params& p, const ImportRoom&) {
+RawDataset read_reddit(const fs::path& path, const Params& p, const MemoryBudget&) {
     const auto files = reddit_inputs(path);
     auto matrix = read_scipy_matrix(files[0]);
     require_square(matrix);

@@ -12,7 +12,7 @@
 
 #include <data/importers/formats.hpp>
 #include <data/options.hpp>
-#include <data/outside_graph.hpp>
+#include <data/external_graph.hpp>
 #include <data/text_input.hpp>
 
 namespace gnnbench {
@@ -71,7 +71,7 @@ std::string table_of(const std::filesystem::path& path, const VertexLabels& vert
     return fmt::format("{}: the table of its {} labels", path.string(), vertices.count());
 }
 
-RawDataset read_triples(const std::filesystem::path& path, const Params& p, const ImportRoom& room) {
+RawDataset read_triples(const std::filesystem::path& path, const Params& p, const MemoryBudget& room) {
     const bool take_weights = p.choice("weights") == "auto", keep_lines = p.choice("repeats") == "error",
                reverse = p.boolean("reverse");
     EdgeCollector edges(path.string(), listed_policy(p), room);

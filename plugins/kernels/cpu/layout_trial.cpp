@@ -31,7 +31,7 @@ constexpr std::int64_t one_stretch_in = 3;
 constexpr double near_best = 1.4;
 /// Where tiles of one width take so many times the time of rows, other widths are not tried: among widths whose panel
 /// takes half to all of the cache, the slowest took less than 1.2 times as long as the best (results/cpu-formats.md).
-constexpr double hopeless = 1.5;
+constexpr double abandon_tiles_ratio = 1.5;
 /// Tiles that take less than this share of the time of rows leave nothing for clusters to gain.
 constexpr double far_below_rows = 0.6;
 
@@ -183,7 +183,7 @@ private:
         const std::int64_t first = widths[widths.size() / 2];
         add_tiled(sample, first, packings);
         time_from(0);
-        if (seconds({Format::tiled, first}) > hopeless * seconds({Format::rows})) return;
+        if (seconds({Format::tiled, first}) > abandon_tiles_ratio * seconds({Format::rows})) return;
         const std::size_t timed = candidates_.size();
         for (const std::int64_t tile : widths)
             if (tile != first) add_tiled(sample, tile, packings);

@@ -15,7 +15,7 @@ namespace gnnbench::hypergraph {
 namespace {
 
 constexpr Id waking_net = 64;
-constexpr double hopeless =
+constexpr double abort_cut_ratio =
     1.05;  ///< times the best cut: nearly everything moves, at great cost, and is taken back
 
 class Jet {
@@ -50,7 +50,7 @@ public:
             const double ratio = static_cast<double>(cut) / static_cast<double>(best_cut_);
             if (better && ratio < progress) idle = -1;
             if (better) remember();
-            if (!better && ratio > hopeless) {
+            if (!better && ratio > abort_cut_ratio) {
                 return_to_best();
                 return false;
             }
@@ -162,10 +162,10 @@ private:
 
 std::size_t refine_jet(Partitioned& partition, Weight limit, std::span<const JetRound> rounds) {
     Jet jet(partition, limit);
-    std::size_t too_hot = 0;
+    std::size_t useless_rounds = 0;
     for (std::size_t i = 0; i < rounds.size(); ++i)
-        if (!jet.run(rounds[i]) && too_hot == i) ++too_hot;
-    return too_hot;
+        if (!jet.run(rounds[i]) && useless_rounds == i) ++useless_rounds;
+    return useless_rounds;
 }
 
 }  // namespace gnnbench::hypergraph

@@ -150,7 +150,7 @@ private:
     }
 
     void uncoarsen() {
-        too_hot_ = 0;
+        useless_rounds_ = 0;
         refine(coarsest());
         while (!levels_.empty()) {
             std::vector<PartId> finer(levels_.back().coarse_of.size());
@@ -165,7 +165,8 @@ private:
     void refine(const Hypergraph& h) {
         Partitioned partition(h, parts_, std::move(part_of_));
         const std::span<const JetRound> rounds = mesh_ ? preset_.meshes : preset_.networks;
-        too_hot_ = std::min(too_hot_ + refine_jet(partition, limit_, rounds.subspan(too_hot_)), rounds.size() - 1);
+        useless_rounds_ = std::min(
+            useless_rounds_ + refine_jet(partition, limit_, rounds.subspan(useless_rounds_)), rounds.size() - 1);
         part_of_ = std::move(partition).take();
     }
 
@@ -181,7 +182,7 @@ private:
         const bool balanced = rebalance(partition, limit_, {}, touched);
         part_of_ = std::move(partition).take();
         if (balanced) return;
-        too_hot_ = 0;
+        useless_rounds_ = 0;
         part_of_ = pack(h_, parts_);
         refine(h_);
     }
@@ -197,9 +198,9 @@ private:
     std::uint64_t seed_;
     bool mesh_;
     std::vector<Contraction>
-        levels_;                   ///< finest first; `coarse` is empty where it is contracted again when needed
-    std::vector<PartId> part_of_;  ///< of the coarsest level's vertices
-    std::size_t too_hot_ = 0;      ///< rounds of refinement that were of no use on coarser levels
+        levels_;                      ///< finest first; `coarse` is empty where it is contracted again when needed
+    std::vector<PartId> part_of_;     ///< of the coarsest level's vertices
+    std::size_t useless_rounds_ = 0;  ///< rounds of refinement that were of no use on coarser levels
 };
 
 }  // namespace
