@@ -195,7 +195,7 @@ public:
     // Sparse × dense: C [m × f] from A [m × n], B [n × f]. B and C do not overlap. Back ends of one process and setting
     // multiply by equal matrices in the same order of sums (transposes apart): a verification compares them.
     std::unique_ptr<PreparedMatrix> prepare(const Csr& a, TransposedProducts t = TransposedProducts::none);
-    /// Where no values are held, a matrix's size is all that is asked.
+    /// Overload for back ends without values, which need only the size.
     std::unique_ptr<PreparedMatrix> prepare(const SparseSize& a, TransposedProducts t = TransposedProducts::none);
     void spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s = {}, const Epilogue& e = {});
     void spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s = {}, const Epilogue& e = {});
@@ -232,7 +232,7 @@ public:
                                      double* loss_out);
     /// counts (6 int64, device) ← correct and total of train, validation, test rows, by arg max. Phase `loss`.
     void count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts);
-    // Of a label matrix. Element-wise, so that a rank may hold any columns of the logits. Phase `loss`.
+    // The loss for a label matrix. Element-wise, so that a rank may hold any columns of the logits. Phase `loss`.
     /// Binary cross-entropy with logits x and labels y: grad ← (σ(x) − y) · scale on counted rows, 0 on the others (may
     /// alias logits); loss_out (one float64, device) ← Σ over counted elements of (log(1 + eˣ) − y·x) · scale, computed
     /// as max(t, 0) + log1p(exp(−|t|)) with t = −x where y = 1, else x, which no finite x overflows.

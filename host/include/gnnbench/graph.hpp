@@ -57,7 +57,7 @@ struct GraphView {
     /// Σ of each row's and each column's weights, float64, length vertices; empty: not at hand. Without weights, the row
     /// pointers tell them.
     std::span<const double> row_sums = {}, column_sums = {};
-    std::int64_t self_loops = -1;  ///< entries (v, v); −1: nobody has counted them
+    std::int64_t self_loops = -1;  ///< entries (v, v); −1: unknown
     /// All of these arrays are in files that are mapped read-only: a page that is let go can be read again.
     bool in_files = false;
 

@@ -76,7 +76,7 @@ struct Csr {
     std::vector<double> values;           ///< length nnz
 
     std::int64_t nonzeros() const { return static_cast<std::int64_t>(indices.size()); }
-    /// Of its arrays.
+    /// Size of its arrays.
     std::int64_t bytes() const {
         return static_cast<std::int64_t>(indptr.size() * sizeof(std::int64_t) +
                                          indices.size() * (sizeof(std::int32_t) + sizeof(double)));
@@ -84,7 +84,7 @@ struct Csr {
     bool operator==(const Csr&) const = default;
 };
 
-/// Of the positions of its entries: tells matrices of one process apart.
+/// A hash of the positions of the entries. Tells matrices of one process apart.
 std::uint64_t hash_of_pattern(const Csr& a);
 
 /// A sparse matrix of which only the size is known.

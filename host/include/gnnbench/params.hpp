@@ -50,7 +50,7 @@ public:
     std::int64_t integer(std::string_view name) const;
     double real(std::string_view name) const;
     const std::string& choice(std::string_view name) const;
-    /// Of a parameter of type text or path.
+    /// The value of a parameter of type text or path.
     const std::string& text(std::string_view name) const;
 
     const std::map<std::string, ParamValue, std::less<>>& values() const { return values_; }

@@ -105,7 +105,7 @@ public:
     };
 
     explicit IndexMap(const Partition& partition);
-    /// Of what another one has; `offsets`: length parts + 1.
+    /// From another map's arrays; `offsets` has length parts + 1.
     IndexMap(std::vector<std::int64_t> offsets, bool by_id, Places places);
     /// One part, by id.
     static IndexMap one_part(std::int64_t vertices) { return {{0, vertices}, true, {}}; }

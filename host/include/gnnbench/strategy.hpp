@@ -72,7 +72,7 @@ struct Problem {
     int ranks = 1;  ///< of the trial; the strategy decides which parts a rank holds
     Slowdown slowdown = {};
     int threads = 1;            ///< of a rank's host, for what sets up
-    SetupCost* cost = nullptr;  ///< where setting up says what it took; nullptr: nobody asks
+    SetupCost* cost = nullptr;  ///< receives the cost of set-up; null if it is not recorded
     /// What this process's ranks have in common; nullptr: there is one. It lives as long as the views.
     SharedSetup* shared = nullptr;
 
@@ -109,7 +109,7 @@ struct OwnedRows {
     HostMatrix rows;  ///< [vertices × f]
 };
 
-/// Of whom a number is.
+/// Which ranks a value covers.
 enum class Extent : std::uint8_t { all_ranks, this_rank };
 
 /// One update of the weights.

@@ -18,7 +18,7 @@ struct RowArrays {
 /// The rows of the transpose of a square matrix, columns of each ascending; with weights if it has any.
 RowArrays transpose_of(const CompressedRows& rows);
 
-/// A graph with its transpose at hand, made in memory if it is not: for whoever reads many parts' columns of a directed
+/// A graph with its transpose at hand, made in memory if it is not. For reading many parts' columns of a directed
 /// graph.
 class WithTranspose {
 public:

@@ -52,7 +52,7 @@ public:
     }
 
     std::int64_t taken() const { return taken_; }
-    /// Of those, how many had been expected.
+    /// How many of those taken had been prepared ahead.
     std::int64_t foreseen() const { return foreseen_; }
 
 private:

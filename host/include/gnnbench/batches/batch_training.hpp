@@ -44,7 +44,7 @@ private:
     Network network_;
     BatchSize most_;
     DeviceVertices vertices_;
-    /// Of Â and, where it is another, its transpose.
+    /// Â on the device; its transpose too, if that differs.
     struct DeviceCsr {
         Array<std::int64_t> indptr;
         Array<std::int32_t> indices;

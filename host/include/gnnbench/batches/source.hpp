@@ -16,7 +16,7 @@ public:
     virtual ~BatchSource();
     /// Batches of an epoch.
     virtual std::int64_t batches() const = 0;
-    /// Of an item: ascending, without repeats.
+    /// The vertices of a batch: ascending, without repeats.
     virtual std::vector<GlobalId> vertices(std::int64_t item) const = 0;
     /// Those of them whose loss counts, if they are train vertices; nothing: all. Ascending.
     virtual std::optional<std::vector<GlobalId>> seeds(std::int64_t /*item*/) const { return std::nullopt; }

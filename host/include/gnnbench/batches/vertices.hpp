@@ -31,7 +31,7 @@ public:
     static void state_memory(MemoryStatement& m, const DatasetView& data, std::int64_t most_rows);
 
     void load(const BatchVertices& v);
-    /// Of the batch loaded last.
+    /// The features of the batch loaded last.
     MatrixView features() const { return features_.view().rows_from(0, rows_); }
     const std::int64_t* ids() const { return ids_.data(); }
     /// The mean over `samples` vertices, of a label matrix over its classes too.

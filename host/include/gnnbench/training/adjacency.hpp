@@ -73,7 +73,7 @@ public:
     std::int64_t vertices() const { return graph_.vertices(); }
     std::int64_t nonzeros() const;
     int threads() const { return threads_; }
-    /// Where cutting it says what it took; nullptr: nobody asks.
+    /// Receives the cost of cutting blocks; null if set-up cost is not recorded.
     SetupPart* cost() const { return cost_ ? &cost_->cut : nullptr; }
     /// What this process's ranks have in common; nullptr: there is one.
     SharedSetup* shared() const { return shared_; }
@@ -124,7 +124,7 @@ public:
         entries(d, v, from, nullptr, [&](std::int64_t i, double w) { visit(i, w * row_scale(i) * c); });
     }
 
-    /// For whoever reads many lines of `d`'s matrix: the scales of these columns, computed once. line() with them is
+    /// Precomputed scales of these columns, for bulk reads of `d`'s matrix. line() with them is
     /// faster, and the same to the bit.
     ColumnScales scales(Direction d, const ColumnRange& columns) const;
     /// The same of counted columns that may lie anywhere. Of a graph in files, no more than some MiB of its row pointers
@@ -221,7 +221,7 @@ private:
     /// The first vertex whose sum is below 0, or is 0 though it weighs: has an entry that is not 0. −1: none.
     std::int64_t first_unscaled(std::span<const double> sums,
                                 const std::function<bool(std::int64_t)>& weighs) const;
-    /// Of column v of Â or Âᵀ.
+    /// The scale of column v of Â or Âᵀ.
     double scale(Direction d, std::int64_t v) const {
         return d == Direction::forward ? column_scale(v) : row_scale(v);
     }

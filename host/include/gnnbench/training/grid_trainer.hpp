@@ -32,12 +32,12 @@ struct GridLayout {
     int extent(Axis a) const { return shape.extent(a); }
     int at(Axis a) const { return place[a]; }
     Part parts_per_block() const { return index.parts() / (extent(Axis::x) * extent(Axis::z)); }
-    /// Of this rank.
+    /// This rank's parts of the rows.
     PartRange row_parts() const { return row_parts(at(Axis::x), at(Axis::z)); }
     PartRange row_parts(int x, int z) const {
         return {(x * extent(Axis::z) + z) * parts_per_block(), parts_per_block()};
     }
-    /// Of all ranks in this one's grid row.
+    /// The parts of all ranks in this one's grid row.
     PartRange line_parts() const {
         return {at(Axis::x) * extent(Axis::z) * parts_per_block(), extent(Axis::z) * parts_per_block()};
     }

@@ -113,7 +113,7 @@ public:
     void add_returned(MatrixView c);
 
 private:
-    /// Of sizes alone: no rows are listed, which a back end without values does not miss.
+    /// From sizes alone: no rows are listed. For back ends without values.
     void start_from(const std::vector<std::int64_t>& needed, const std::vector<std::int64_t>& sent);
     std::vector<RowSet> needed_sets(std::int64_t width);
     std::vector<RowSet> sent_sets() const;
@@ -130,7 +130,7 @@ private:
 class BlockCounts {
 public:
     BlockCounts(const Adjacency& a, const IndexMap& index, Part part);
-    /// Of block (i, j); one of both is `part`.
+    /// Counts of block (i, j), where i or j is `part`.
     std::int64_t nonzero_columns(Part i, Part j) const {
         return i == part_ ? row_.columns[usize(j)] : column_.rows[usize(i)];
     }

@@ -81,7 +81,7 @@ private:
         kept_;                               ///< by layer; the middle two where buffers are separate
     Matrix shared_product_, late_gradient_;  ///< where they are shared
     Matrix dropped_input_, dx_;
-    // Of the last forward pass.
+    // Set by the last forward pass.
     LayerInput input_;  ///< what layer 0 reads: X or X with dropout
     const std::int64_t* row_ids_ = nullptr;
     Pass pass_ = Pass::evaluation;

@@ -29,7 +29,7 @@ public:
     ReplicatedParameters(const ModelSpec& model, const TrainSpec& train, const ModelWeights& initial,
                          Backend& backend);
 
-    /// Of one of layers_of(model).
+    /// The parameters of one of layers_of(model).
     LayerParameters values(int layer) const { return of_layer(values_, layer); }
     LayerParameters gradients(int layer) const { return of_layer(gradients_, layer); }
     /// All gradients of a layer as one row.

@@ -19,8 +19,8 @@ namespace gnnbench {
 ///   holders  ranks that together hold each logit exactly once, this one's class group among them: the loss is
 ///            summed over them. Where logits are replicated, each replica has holders of its own.
 ///
-/// Of one label a vertex it is softmax cross-entropy, Σ over counted rows of (m + log s − z_label) · scale, with m =
-/// max_c z_c and s = Σ_c exp(z_c − m) of the whole row; m and s are all-reduced over the class group. Of a label
+/// With one label a vertex it is softmax cross-entropy, Σ over counted rows of (m + log s − z_label) · scale, with m =
+/// max_c z_c and s = Σ_c exp(z_c − m) of the whole row; m and s are all-reduced over the class group. With a label
 /// matrix it is binary cross-entropy, a sum over elements, for which class groups exchange nothing. All buffers are
 /// made by the constructor.
 class ShardedLoss {

@@ -35,7 +35,7 @@ public:
     virtual LineCounts of_line(const Adjacency& a, const IndexMap& index, Part part, Direction d) const = 0;
 };
 
-/// Of a graph that is not there, for ranks that share a process; nullptr: the problem's graph is there.
+/// Counts known without a graph, for ranks that share a process. Null if the problem has its graph.
 struct KnownSparsity {
     std::shared_ptr<const SparsityCounts> counts;
 };

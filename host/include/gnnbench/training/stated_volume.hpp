@@ -23,7 +23,7 @@ public:
     void all_reduce(std::int64_t elements, int ranks, int rank) {
         all_reduce(Content::payload, elements, element_bytes_, ranks, rank);
     }
-    /// Of `count` doubles, as metadata: a loss, an accuracy.
+    /// An all-reduce of `count` doubles that counts as metadata: a loss, an accuracy.
     void all_reduce_scalars(std::int64_t count, int ranks, int rank) {
         all_reduce(Content::metadata, count, sizeof(double), ranks, rank);
     }

@@ -18,7 +18,7 @@ class HeldVertices {
 public:
     HeldVertices(std::span<const GlobalId> ids) : count_(std::ssize(ids)), ids_(ids.begin(), ids.end()) {}
     HeldVertices(std::vector<GlobalId> ids) : count_(std::ssize(ids)), ids_(std::move(ids)) {}
-    /// Of `count` parts from `first` on.
+    /// The vertices of parts [first, first + count).
     HeldVertices(const IndexMap& index, Part first, Part count, const Backend& backend);
 
     std::int64_t size() const { return count_; }
@@ -61,9 +61,9 @@ struct TrainVertices {
 
 /// Per owned vertex, on the device, in the order given.
 struct VertexData {
-    /// Of a label matrix, the columns of `held`.
+    /// Holds the columns `held` of a label matrix, if there is one.
     VertexData(const Problem& problem, const HeldVertices& owned, Backend& backend, ClassRange held);
-    /// Of a label matrix, all columns.
+    /// Holds all columns of a label matrix, if there is one.
     VertexData(const Problem& problem, const HeldVertices& owned, Backend& backend);
 
     static void state_memory(MemoryStatement& m, const DatasetView& data, std::int64_t vertices,

@@ -16,7 +16,7 @@
 
 namespace gnnbench {
 
-/// Of a random number: its mean, and its standard deviation.
+/// Mean and standard deviation of a random number.
 struct Expectation {
     double mean = 0, sd = 0;
 };

@@ -22,9 +22,9 @@ struct Curve {
     std::vector<Point> points;  ///< ascending by bytes
 
     bool empty() const { return points.empty(); }
-    /// Of rates: beyond the first and the last point, theirs.
+    /// For rates: constant beyond the first and the last point.
     double rate(double bytes) const;
-    /// Of times: below the first point its own; above the last one, in proportion to the bytes.
+    /// For times: constant below the first point; above the last one, in proportion to the bytes.
     double seconds(double bytes) const;
 };
 
@@ -45,7 +45,7 @@ struct Device {
     double gather_efficiency = 1;         ///< of the memory's, rows in no order
     double cached_gather_efficiency = 1;  ///< of the cache's, rows in no order
     double gemm_efficiency = 1;
-    // Of devices whose cache is large beside what kernels work on, as processors' are. Where curves are given, they
+    // For devices whose cache is large beside what kernels work on, as processors' are. Where curves are given, they
     // stand for memory, cache and their shares.
     Curve stream = {};  ///< bytes per second in order, by the bytes touched since they were
     /// Bytes per second of rows in no order, by the bytes that they lie in; of rows of so many bytes each.

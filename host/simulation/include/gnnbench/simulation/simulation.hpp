@@ -45,7 +45,7 @@ public:
     /// The host waits for all that the stream has been given.
     void synchronize(StreamRole stream);
 
-    /// Of its device memory; its transport touches what it moves.
+    /// What of its device memory lies in the cache; its transport touches what it moves.
     Recency& recency();
     /// As Simulation::columns_of_graph; nullptr where it was not called.
     const ColumnReads* columns_of_graph() const;
@@ -82,7 +82,7 @@ public:
     /// the others, and is thrown here. Throws LogicError where no rank can go on, and says who waits for whom.
     void run(const std::function<void(const ProcessGroup& world)>& body);
 
-    /// Of the graph whose blocks ranks multiply by: machines with rates by size charge products by it.
+    /// The columns of the graph whose blocks ranks multiply by. Machines with rates by size charge products by them.
     void columns_of_graph(ColumnReads reads);
 
     double now_s() const;
