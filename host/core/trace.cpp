@@ -56,9 +56,10 @@ void Trace::begin_epoch() {
 }
 
 void Trace::end_epoch() {
-    const std::vector<double> seconds = device_ ? device_->resolve() : std::vector<double>();
+    if (device_) device_->wait();
     wall_s_ = now_s();
     recording_ = false;
+    const std::vector<double> seconds = device_ ? device_->resolve() : std::vector<double>();
     for (const Marks& m : marks_) {
         spans_[m.span].begin_s = seconds.at(m.begin);
         spans_[m.span].end_s = seconds.at(m.end);

@@ -26,9 +26,11 @@ public:
     }
     std::size_t mark_begin(const Span& span) override { return mark(span.stream); }
     std::size_t mark_end(const Span& span, std::size_t) override { return mark(span.stream); }
-    std::vector<double> resolve() override {
+    void wait() override {
         rank_.synchronize(StreamRole::compute);
         rank_.synchronize(StreamRole::communication);
+    }
+    std::vector<double> resolve() override {
         std::vector<double> seconds;
         for (const double m : marks_) seconds.push_back(m - start_s_);
         return seconds;

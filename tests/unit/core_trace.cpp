@@ -11,13 +11,18 @@ double phase(const EpochTimes& t, Phase p) { return t.phase_s[static_cast<std::s
 
 Span span(Phase p, double begin_s, double end_s) { return {.phase = p, .begin_s = begin_s, .end_s = end_s}; }
 
-/// A device whose clock ticks once per mark.
+/// A device whose clock ticks once per mark. The host waits for it until 5 s, and reads the marks until 9 s.
 class TickingClock final : public DeviceClock {
 public:
     void begin() override { ticks_.clear(); }
     std::size_t mark_begin(const Span&) override { return tick(); }
     std::size_t mark_end(const Span&, std::size_t) override { return tick(); }
-    std::vector<double> resolve() override { return ticks_; }
+    void wait() override { host_s_ = 5; }
+    std::vector<double> resolve() override {
+        host_s_ = 9;
+        return ticks_;
+    }
+    std::optional<double> host_s() const override { return host_s_; }
 
 private:
     std::size_t tick() {
@@ -25,6 +30,7 @@ private:
         return ticks_.size() - 1;
     }
     std::vector<double> ticks_;
+    double host_s_ = 0;
 };
 
 }  // namespace
@@ -48,6 +54,7 @@ TEST_CASE("a device's clock times spans where they began and ended, also those t
         CHECK(t.spans()[1].end_s == 2);
         CHECK(t.spans()[2].end_s == 4);
         CHECK(t.times().exposed_comm_s == Approx(3));
+        CHECK(t.times().wall_s == 5);  // what reads the marks counts towards no epoch
     }
 }
 

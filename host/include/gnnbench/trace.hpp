@@ -49,7 +49,9 @@ public:
     virtual std::size_t mark_begin(const Span& span) = 0;
     /// The mark at the end of the span that began at mark `begin`.
     virtual std::size_t mark_end(const Span& span, std::size_t begin) = 0;
-    /// Waits for all streams, then gives the seconds from begin() to each mark.
+    /// Waits for all streams.
+    virtual void wait() = 0;
+    /// After wait(): the seconds from begin() to each mark. May take long, so it counts towards no epoch.
     virtual std::vector<double> resolve() = 0;
     /// The host's time since begin(), where it is not this machine's.
     virtual std::optional<double> host_s() const { return std::nullopt; }

@@ -129,9 +129,12 @@ std::size_t StreamClock::mark_end(const Span& span, std::size_t begin) {
     return mark(span.stream);
 }
 
-std::vector<double> StreamClock::resolve() {
+void StreamClock::wait() {
     streams_.synchronize(StreamRole::compute);
     streams_.synchronize(StreamRole::communication);
+}
+
+std::vector<double> StreamClock::resolve() {
     std::vector<double> seconds(used_);
     for (std::size_t m = 0; m < used_; ++m) {
         float ms = 0;

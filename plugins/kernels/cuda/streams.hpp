@@ -76,6 +76,7 @@ public:
     void begin() override;
     std::size_t mark_begin(const Span& span) override;
     std::size_t mark_end(const Span& span, std::size_t begin) override;
+    void wait() override;
     std::vector<double> resolve() override;
 
 private:
