@@ -297,7 +297,7 @@ private:
         slot.at = static_cast<std::uint64_t>(data - operations_->memory().base());
         slot.bytes = usize(bytes);
         slot.ld = ld;
-        std::atomic_thread_fence(std::memory_order_seq_cst);  // orders stores past the caches too
+        order_streaming_stores();
         c.published.store(number, std::memory_order_release);
         o.offered.push_back({&c, number});
     }
