@@ -21,7 +21,7 @@ constexpr float worth_changing = 0.95f;
 bool may_serve(const CudaMatrix& a, Product how, std::int64_t row_bytes) {
     if (how == Product::rows) return true;
     if (how == Product::balanced) return a.has_items();
-    return how == Product::panels ? row_bytes > 16 * panel_lanes : a.serves_library();
+    return how == Product::panels ? row_bytes > std::int64_t{16} * panel_lanes : a.serves_library();
 }
 
 /// What a trial's outcome depends on, but for noise.
