@@ -98,17 +98,18 @@ gnnbench run long.yaml --failed --set epochs=2
 expect_code 0 "a shorter one completes"
 
 # The step after the last epoch has a limit of its own. Cut short, it leaves its trial ok, and the next trial takes it.
+export GNNBENCH_PLUGIN_PATH="$bin/../test-plugins/faulty"
 cat >late.yaml <<'YAML'
 imports: [long.yaml]
 name: late
-dataset: {generate: dcsbm, vertices: 20000, average_degree: 20, features: 32, classes: 4}
+scheme: {name: faulty, fault: late}
+gpus: 1
 epochs: 2
-trials: 1
 YAML
 late="FROM trial t JOIN experiment x ON x.id = t.experiment_id LEFT JOIN verification v ON v.trial_id = t.id
       WHERE x.name = 'late' AND t.purpose = 'measure' ORDER BY t.id DESC LIMIT 1"
 gnnbench verify late.yaml
-gnnbench run late.yaml --set limits.verify_timeout=0.1
+FAULTY_HANGS=1 gnnbench run late.yaml --set limits.verify_timeout=0.1
 expect_code 0 "a late step that is cut short"
 expect_text err "no end after 0.1 s, the limit of the step after the last epoch" "a late step that is cut short"
 expect_value "SELECT t.status || ' ' || v.status $late" "ok unverified" "a late step that is cut short"
@@ -116,6 +117,7 @@ expect_value "SELECT DISTINCT verification FROM cells c JOIN trials t ON t.cell 
     "what a late step that is cut short leaves verified"
 gnnbench run late.yaml --rerun
 expect_value "SELECT t.status || ' ' || v.status $late" "ok verified" "the next trial's late step"
+unset GNNBENCH_PLUGIN_PATH
 
 # The terminal is closed: whoever read both outputs is gone, and then the signal comes.
 mkfifo terminal
