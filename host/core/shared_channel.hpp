@@ -8,8 +8,8 @@
 
 namespace gnnbench {
 
-/// Earlier stores, those past the caches among them, become visible before later ones. Not a fence of C++ where there is
-/// another way: ThreadSanitizer knows none.
+/// Makes earlier stores, streaming stores included, visible before later ones. Uses sfence rather than a C++ fence, which
+/// ThreadSanitizer does not support.
 inline void order_streaming_stores() {
 #if defined(__x86_64__)
     _mm_sfence();

@@ -76,7 +76,7 @@ const SparsityCounts& sparsity_of(const Adjacency& a) {
 void require_entries(SharedSetup* shared, const std::string& what) {
     if (!shared) return;
     if (const auto& known = shared->of<KnownSparsity>().counts; known && !known->has_entries())
-        throw Unsupported(fmt::format("the graph is only expected, and {} needs its entries", what));
+        throw Unsupported(fmt::format("{} needs the graph's entries, and this graph is only expected", what));
 }
 
 }  // namespace gnnbench

@@ -7,9 +7,8 @@
 
 namespace gnnbench {
 
-/// What the ranks of one process have in common, of one problem: an object of each type that is asked for, made by its
-/// default constructor for the first that asks. Who shares something has a type of its own for it, with what is shared as
-/// its members. Ranks that are processes have none, and each makes its own.
+/// What the ranks of one process share of one problem: one object per type, default-constructed on first use. Each user
+/// defines a type of its own whose members are what it shares. Ranks that are processes of their own have no SharedSetup.
 class SharedSetup {
 public:
     template <class T>
@@ -23,7 +22,7 @@ private:
     std::map<std::type_index, std::shared_ptr<void>> kept_;
 };
 
-/// What `place` has, made first where it has nothing yet; without a place, made for this caller. make() returns a T.
+/// The object in `place`, created by make() if `place` is empty. A null `place` shares nothing: the caller gets its own.
 template <class T, class Make>
 std::shared_ptr<const T> made_once(std::shared_ptr<const T>* place, Make&& make) {
     if (!place) return std::make_shared<const T>(std::forward<Make>(make)());

@@ -5,22 +5,21 @@
 
 #include <gnnbench/partition.hpp>
 
-/// Orders of vertices of which nothing but the parts' sizes is known.
+/// Vertex orders of which only the sizes of parts are known.
 
 namespace gnnbench {
 
-/// What the index maps of one such order have in common. Two maps are of one order if each is a copy of the other or made
-/// from the same `order`.
+/// Shared by all index maps of one such order: maps with the same SizedOrder describe the same unknown order.
 struct SizedOrder {
-    /// Offsets of the parts that a partitioner made; empty: a permutation at random.
+    /// Offsets of a partitioner's parts; empty for a random permutation.
     std::vector<std::int64_t> parts;
 };
 
-/// A map that says how many vertices a part has, not which.
+/// A map that knows how many vertices each part has, not which.
 IndexMap sized_map(std::vector<std::int64_t> offsets, std::shared_ptr<const SizedOrder> order);
-/// nullptr: the map is of vertices that are there.
+/// Null if the map's vertices are known.
 std::shared_ptr<const SizedOrder> sized_order(const IndexMap& index);
-/// n vertices in parts as equal as possible, as a partitioner makes them.
+/// As if a partitioner had made parts of n vertices as equal as possible.
 IndexMap sized_parts(std::int64_t vertices, Part parts);
 
 }  // namespace gnnbench

@@ -18,11 +18,10 @@ struct Message {
     std::int64_t bytes = 0;
 };
 
-/// Numbers of a matrix' rows.
+/// Which rows of a matrix, or only how many where memory has no contents.
 struct RowNumbers {
     std::int64_t count = 0;
-    const std::int32_t* at =
-        nullptr;  ///< [count], host memory; nullptr: only how many, where memory has no contents
+    const std::int32_t* at = nullptr;  ///< [count], host memory; null if only the count is known
 
     RowNumbers() = default;
     RowNumbers(std::int64_t n, const std::int32_t* first) : count(n), at(first) {}

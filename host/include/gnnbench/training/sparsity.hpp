@@ -8,8 +8,8 @@
 #include <gnnbench/shared_setup.hpp>
 #include <gnnbench/training/adjacency.hpp>
 
-/// How many entries the blocks of Â have: counted in a graph, or known of one that is not there. A back end without values
-/// asks for nothing else.
+/// Nonzero counts of the blocks of Â: counted in the graph, or supplied for a graph whose entries are not available. Back
+/// ends without values need nothing else.
 
 namespace gnnbench {
 
@@ -19,31 +19,33 @@ struct CutOrder {
     int runs = 1;
 };
 
-/// By part, of the rows of one part in Â or Âᵀ: the columns with a nonzero, and the rows with one.
+/// For the rows of one part in Â or Âᵀ, by the part of the columns: distinct columns and distinct rows with a nonzero.
 struct LineCounts {
     std::vector<std::int64_t> columns, rows;
 };
 
+/// Counts nonzeros of Â, or knows them.
 class SparsityCounts {
 public:
     virtual ~SparsityCounts();
-    /// Whether the graph's entries are there, and not only their numbers.
+    /// Whether the graph's entries are available, and not only their counts.
     virtual bool has_entries() const = 0;
     /// Nonzeros of every block of Â, row-major by (run of rows, run of columns).
     virtual std::vector<std::int64_t> of_blocks(const Adjacency& a, const CutOrder& rows,
                                                 const CutOrder& columns) const = 0;
+    /// Counts of the blocks (part, ·) of Â (forward) or Âᵀ (backward).
     virtual LineCounts of_line(const Adjacency& a, const IndexMap& index, Part part, Direction d) const = 0;
 };
 
-/// Counts known without a graph, for ranks that share a process. Null if the problem has its graph.
+/// Set where the graph's entries are not available, for ranks that share a process.
 struct KnownSparsity {
     std::shared_ptr<const SparsityCounts> counts;
 };
 
-/// The counts that are known, or else such as walk over Â.
+/// The counts in KnownSparsity if they are set; otherwise counts by a walk over Â.
 const SparsityCounts& sparsity_of(const Adjacency& a);
 
-/// Throws Unsupported where only the numbers of the graph's entries are known; `what` needs them: "sampling boundaries".
+/// Throws Unsupported if the graph's entries are not available; `what` names who needs them: "sampling boundaries".
 void require_entries(SharedSetup* shared, const std::string& what);
 
 }  // namespace gnnbench
