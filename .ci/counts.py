@@ -16,6 +16,8 @@ sources = {".cpp", ".hpp", ".cu", ".cuh"}
 # What the engine of simulated ranks is made of; elsewhere its words stand for a dependency on it.
 of_simulation = re.compile(r"simulat|expect(ed|ation)_", re.IGNORECASE)
 words_of_simulation = re.compile(r"simulat|expected.graph|ExpectedGraph|MadeOnce", re.IGNORECASE)
+# What core offers for it: objects that ranks of one process share, orders and graphs of which only sizes are known.
+words_for_simulation = re.compile(r"SharedSetup|made_once|SizedOrder|sized_order|KnownSparsity|has_entries|require_entries")
 
 
 def tracked(*folders):
@@ -32,7 +34,7 @@ def code_lines(text):
 
 def main(commits):
     lines = collections.Counter()
-    entangled = []
+    entangled, prepared = [], []
     for path in tracked("host", "plugins"):
         if path.suffix not in sources:
             continue
@@ -42,10 +44,15 @@ def main(commits):
         is_core = parts.startswith(("host/core/", "host/include/", "plugins/strategies/"))
         if is_core and not of_simulation.search(parts) and words_of_simulation.search(text):
             entangled.append(parts)
+        if is_core and words_for_simulation.search(text):
+            prepared.append(parts)
     print(f"code lines of host and plugins: {sum(lines.values())} (host {lines['host']}, plugins {lines['plugins']})")
     print(f"lines of dev: {len((root / 'dev').read_text().splitlines())}")
     print(f"files of core, interface and strategies outside simulation that name it: {len(entangled)}")
     for parts in entangled:
+        print(f"  {parts}")
+    print(f"files of them that serve ranks of one process, or graphs without entries: {len(prepared)}")
+    for parts in prepared:
         print(f"  {parts}")
     for commit in commits:
         shown = subprocess.run(
