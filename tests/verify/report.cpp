@@ -59,31 +59,31 @@ std::string head(const std::vector<LaunchFindings>& launches, const Tally& all) 
     }
     std::string text = fmt::format(
         "# Every exact scheme against the serial reference\n\n"
-        "`./dev verify-all`, {:%Y-%m-%d}, {}, {} cores, {}, commit {}, {} of launches.\n"
+        "`./dev verify-all`, {:%Y-%m-%d}, {}, {} cores, {}, commit\n{}, {} of launches.\n"
         "Ranks {}. Kernel cpu, one thread a rank; more ranks than cores time-share them.\n\n",
         fmt::gmtime(now), machine.cpu, machine.cores, machine.mpi, fmt::join(commits, " and "),
         wall_s < 120 ? fmt::format("{:.0f} s", wall_s) : fmt::format("{:.1f} minutes", wall_s / 60),
         ranks_text(ranks));
     text += fmt::format(
         "**{} cells ran, {} agreed, {} did not.** A cell is graph × layers × scheme × its parameters × "
-        "partitioner × "
-        "ranks. Every one of graphs with at most 500 vertices runs; of larger ones, cells that between them have "
-        "every pair\n"
-        "of values. Each is verified on the whole graph as `gnnbench verify` does, with {} epochs in each of its "
-        "three runs "
-        "([what that means](../docs/decisions/verified-training.md)).\nBeyond that, as much is received as sent; "
-        "and "
-        "for sa-1d and demirci-p2p, a forward pass moves width × Σ(λ − 1) rows' bytes, an\nepoch that and the "
-        "backward "
-        "nets' (Σ counted from graph and parts alone, and equal to the partition report's connectivity).\n\n",
+        "partitioner ×\n"
+        "ranks. On graphs of at most 500 vertices all cells run; on larger ones a selection has every pair of "
+        "values. Each\n"
+        "is verified on the whole graph as `gnnbench verify` does, with {} epochs in each of its three runs\n"
+        "([what that means](../docs/decisions/verified-training.md)). Beyond that, as much is received as sent; "
+        "and for\n"
+        "sa-1d and demirci-p2p, a forward pass moves width × Σ(λ − 1) rows' bytes, an epoch that and the backward "
+        "nets'\n"
+        "(Σ counted from graph and parts alone, and equal to the partition report's connectivity).\n\n",
         all.ran, all.agreed, all.ran - all.agreed, verified_epochs);
     text += fmt::format(
         "{} of these cells approximate (batches, samples, a shortcut): they have no reference, but their "
-        "operations, "
-        "messages, steps,\nmemory and volumes are checked. {} further cells need no run of their own: their "
-        "scheme "
-        "asks for one part (one rank, or its\nown permutation), so that every partitioner gives the same. {} were "
-        "refused; the reasons are below.\n\n",
+        "operations,\n"
+        "messages, steps, memory and volumes are checked. {} further cells need no run of their own: their scheme "
+        "asks\n"
+        "for one part (one rank, or its own permutation), so that every partitioner gives the same. {} were "
+        "refused; the\n"
+        "reasons are below.\n\n",
         all.approximate, all.alike, all.refused);
     return text;
 }

@@ -95,13 +95,21 @@ TEST_CASE("a parameter's values in the product follow from its declaration") {
     CHECK(product_values({"rate", ParamType::real, "1", 0, 1, nullptr, ""}) == Values{"1"});
 }
 
+namespace {
+
+Subject small_subject() {
+    return {.graph = "small",
+            .layers = "gcn",
+            .size = {100, 500, false},
+            .model = {.widths = {5, 4, 3, 2}},
+            .train = {.weight_decay = {0, 0, 0}}};
+}
+
+}  // namespace
+
 TEST_CASE("a cell that does not run says why") {
     const PluginCatalog catalog;
-    const Subject subject{.graph = "small",
-                          .layers = "gcn",
-                          .size = {100, 500, false},
-                          .model = {.widths = {5, 4, 3, 2}},
-                          .train = {.weight_decay = {0, 0, 0}}};
+    const Subject subject = small_subject();
     std::set<Standing> met;
     for (const ProductCell& c : whole_product(catalog, {subject}, {1, 3})) {
         met.insert(c.standing);
@@ -122,11 +130,7 @@ TEST_CASE("a cell that does not run says why") {
 
 TEST_CASE("the pairwise selection has every strategy at every number of ranks that it serves") {
     const PluginCatalog catalog;
-    const Subject subject{.graph = "small",
-                          .layers = "gcn",
-                          .size = {100, 500, false},
-                          .model = {.widths = {5, 4, 3, 2}},
-                          .train = {.weight_decay = {0, 0, 0}}};
+    const Subject subject = small_subject();
     Subject other = subject;
     other.graph = "other";
     const auto cells = whole_product(catalog, {subject, other}, {1, 2, 4, 8});
@@ -144,11 +148,7 @@ TEST_CASE("the pairwise selection has every strategy at every number of ranks th
 
 TEST_CASE("a night has every cell of small graphs, and of the others every pair of values") {
     const PluginCatalog catalog;
-    const Subject small{.graph = "small",
-                        .layers = "gcn",
-                        .size = {100, 500, false},
-                        .model = {.widths = {5, 4, 3, 2}},
-                        .train = {.weight_decay = {0, 0, 0}}};
+    const Subject small = small_subject();
     Subject large = small;
     large.graph = "large";
     large.whole = false;
@@ -169,11 +169,7 @@ TEST_CASE("a night has every cell of small graphs, and of the others every pair 
 
 TEST_CASE("the pairwise selection has every kind of layer with every strategy that serves it") {
     const PluginCatalog catalog;
-    const Subject gcn{.graph = "small",
-                      .layers = "gcn",
-                      .size = {100, 500, false},
-                      .model = {.widths = {5, 4, 3, 2}},
-                      .train = {.weight_decay = {0, 0, 0}}};
+    const Subject gcn = small_subject();
     Subject gin = gcn;
     gin.layers = "gin";
     gin.model.kind = LayerKind::gin;
