@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
 
 #include "check/forwarding_backend.hpp"
@@ -28,37 +29,21 @@ private:
     void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) override;
     void do_wait(StreamRole stream, const Event& event) override;
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
-    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
-    void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
-    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                            const Epilogue& e) override;
-    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                 const Epilogue& e) override;
-    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override;
-    void do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) override;
-    void do_column_sums(ConstMatrixView g, MatrixView out) override;
-    void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                  double* loss_out) override;
-    void do_row_maxima(ConstMatrixView logits, MatrixView maxima) override;
-    void do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) override;
-    void do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
-                                        std::int64_t first_class, const LossInput& in, MatrixView grad,
-                                        double* loss_out) override;
-    void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
-    void do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                 double* loss_out) override;
-    void do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
-    void do_optimizer_step(const TrainSpec& spec, std::int64_t step,
-                           std::span<const ParameterSlot> slots) override;
-    void do_fill(MatrixView m, double v) override;
-    void do_copy(ConstMatrixView from, MatrixView to) override;
-    void do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) override;
-    void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
-    void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
+#define GNNBENCH_CHECKED_VERB(V)                   \
+    void perform(const verb::V& v) override {      \
+        check_access(v.operation(), v.operands()); \
+        judge(v);                                  \
+    }                                              \
+    /** Performs v and checks its results. */      \
+    void judge(const verb::V& v);
+    GNNBENCH_EACH_VERB(GNNBENCH_CHECKED_VERB)
+#undef GNNBENCH_CHECKED_VERB
     std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override;
 
-    void reads(const char* verb, ConstMatrixView m) { in_flight_->check_access(verb, m, false); }
-    void writes(const char* verb, ConstMatrixView m) { in_flight_->check_access(verb, m, true); }
+    /// No operand may be in flight to where the verb reads or writes it.
+    void check_access(const char* operation, std::span<const verb::Operand> operands) {
+        for (const verb::Operand& o : operands) in_flight_->check_access(operation, o.view, o.written);
+    }
 
     std::shared_ptr<Ledger> ledger_;
     std::shared_ptr<InFlight> in_flight_;

@@ -87,16 +87,13 @@ void judge_step(Judgement& j, const TrainSpec& o, std::int64_t step, double deca
 
 std::string shape_of(ConstMatrixView m) { return fmt::format("[{}x{}]", m.rows, m.cols); }
 
-void CheckedBackend::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
-    const char* verb = x.data == z.data ? "activation" : "dropout";
-    reads(verb, x);
-    writes(verb, z);
-    const HostMatrix before = read_view(inner(), x);
-    const HostEpilogue host = read_epilogue(inner(), e, z.rows, z.cols);
-    ForwardingBackend::do_apply(e, x, z);
-    const HostMatrix found = read_view(inner(), z);
+void CheckedBackend::judge(const verb::Apply& v) {
+    const HostMatrix before = read_view(inner(), v.x);
+    const HostEpilogue host = read_epilogue(inner(), v.e, v.z.rows, v.z.cols);
+    inner().run(v);
+    const HostMatrix found = read_view(inner(), v.z);
     const Rounding rounding = rounding_of(dtype());
-    Judgement j(*ledger_, verb, shape_of(z));
+    Judgement j(*ledger_, v.operation(), shape_of(v.z));
     for_elements(found, [&](std::int64_t r, std::int64_t c) {
         const double bias = host.bias.empty() ? 0 : host.bias[usize(c)];
         judge_finished(j, {r, c, found(r, c)}, before(r, c) + bias,
@@ -104,17 +101,14 @@ void CheckedBackend::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z
     });
 }
 
-void CheckedBackend::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
-    reads("activation-backward", h);
-    reads("activation-backward", dh);
-    writes("activation-backward", dz);
-    const HostMatrix output = read_view(inner(), h), above = read_view(inner(), dh);
-    const HostEpilogue host = read_epilogue(inner(), e, h.rows, h.cols);
-    inner().apply_backward(e, h, dh, dz);
-    const HostMatrix found = read_view(inner(), dz);
+void CheckedBackend::judge(const verb::ApplyBackward& v) {
+    const HostMatrix output = read_view(inner(), v.h), above = read_view(inner(), v.dh);
+    const HostEpilogue host = read_epilogue(inner(), v.e, v.h.rows, v.h.cols);
+    inner().run(v);
+    const HostMatrix found = read_view(inner(), v.dz);
     const Rounding rounding = rounding_of(dtype());
     const double scale = host.dropout.active() ? host.dropout.scale() : 1;
-    Judgement j(*ledger_, "activation-backward", shape_of(dz));
+    Judgement j(*ledger_, "activation-backward", shape_of(v.dz));
     for_elements(found, [&](std::int64_t r, std::int64_t c) {
         if (host.dropped(r, c)) return j.same(r, c, found(r, c), 0);
         // h is an operand, so rounding does not affect its sign.
@@ -127,14 +121,12 @@ void CheckedBackend::do_apply_backward(const Epilogue& e, ConstMatrixView h, Con
     });
 }
 
-void CheckedBackend::do_column_sums(ConstMatrixView g, MatrixView out) {
-    reads("column-sums", g);
-    writes("column-sums", out);
-    const HostMatrix terms = read_view(inner(), g);
-    inner().column_sums(g, out);
-    const HostMatrix found = read_view(inner(), out);
+void CheckedBackend::judge(const verb::ColumnSums& v) {
+    const HostMatrix terms = read_view(inner(), v.g);
+    inner().run(v);
+    const HostMatrix found = read_view(inner(), v.out);
     const Rounding rounding = rounding_of(dtype());
-    Judgement j(*ledger_, "column-sums", shape_of(g));
+    Judgement j(*ledger_, "column-sums", shape_of(v.g));
     for (std::int64_t c = 0; c < terms.cols; ++c) {
         double sum = 0, size = 0;
         for (std::int64_t r = 0; r < terms.rows; ++r) {
@@ -145,85 +137,75 @@ void CheckedBackend::do_column_sums(ConstMatrixView g, MatrixView out) {
     }
 }
 
-void CheckedBackend::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
-                                       std::span<const ParameterSlot> slots) {
-    const bool moments = spec.optimizer != OptimizerKind::sgd;
+void CheckedBackend::judge(const verb::OptimizerStep& v) {
+    const bool moments = v.spec.optimizer != OptimizerKind::sgd;
     const auto size = static_cast<std::int64_t>(size_of(dtype()));
     std::vector<SlotValues> before;
-    for (const ParameterSlot& s : slots) {
+    for (const ParameterSlot& s : v.slots) {
         in_flight_->check_access("optimizer", s.weight, s.count * size, true);
         in_flight_->check_access("optimizer", s.gradient, s.count * size, false);
         before.emplace_back(inner(), s, moments);
     }
-    inner().optimizer_step(spec, step, slots);
-    for (std::size_t i = 0; i < slots.size(); ++i) {
+    inner().run(v);
+    for (std::size_t i = 0; i < v.slots.size(); ++i) {
         Judgement j(*ledger_, "optimizer",
-                    fmt::format("step {}, array {} of {} elements", step, i, slots[i].count));
-        judge_step(j, spec, step, slots[i].weight_decay, before[i], SlotValues(inner(), slots[i], moments),
+                    fmt::format("step {}, array {} of {} elements", v.step, i, v.slots[i].count));
+        judge_step(j, v.spec, v.step, v.slots[i].weight_decay, before[i], SlotValues(inner(), v.slots[i], moments),
                    rounding_of(dtype()));
     }
 }
 
-void CheckedBackend::do_fill(MatrixView m, double v) {
-    writes("fill", m);
-    inner().fill(m, v);
-    const HostMatrix found = read_view(inner(), m);
-    const double expected = rounded(v, dtype());
-    Judgement j(*ledger_, "fill", shape_of(m));
+void CheckedBackend::judge(const verb::Fill& v) {
+    inner().run(v);
+    const HostMatrix found = read_view(inner(), v.m);
+    const double expected = rounded(v.value, dtype());
+    Judgement j(*ledger_, "fill", shape_of(v.m));
     for_elements(found, [&](std::int64_t r, std::int64_t c) { j.same(r, c, found(r, c), expected); });
 }
 
-void CheckedBackend::do_copy(ConstMatrixView from, MatrixView to) {
-    reads("copy", from);
-    writes("copy", to);
-    const HostMatrix source = read_view(inner(), from);
-    inner().copy(from, to);
-    const HostMatrix found = read_view(inner(), to);
-    Judgement j(*ledger_, "copy", shape_of(to));
+void CheckedBackend::judge(const verb::Copy& v) {
+    const HostMatrix source = read_view(inner(), v.from);
+    inner().run(v);
+    const HostMatrix found = read_view(inner(), v.to);
+    Judgement j(*ledger_, "copy", shape_of(v.to));
     for_elements(found, [&](std::int64_t r, std::int64_t c) { j.same(r, c, found(r, c), source(r, c)); });
 }
 
-void CheckedBackend::do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
-    reads("axpby", x);
-    writes("axpby", y);
-    const HostMatrix added = read_view(inner(), x), before = read_view(inner(), y);
-    inner().axpby(alpha, x, beta, y);
-    const HostMatrix found = read_view(inner(), y);
+void CheckedBackend::judge(const verb::Axpby& v) {
+    const HostMatrix added = read_view(inner(), v.x), before = read_view(inner(), v.y);
+    inner().run(v);
+    const HostMatrix found = read_view(inner(), v.y);
     const Rounding rounding = rounding_of(dtype());
     // Factors are rounded to the back end's type, then two products and a sum.
-    Judgement j(*ledger_, "axpby", shape_of(y));
+    Judgement j(*ledger_, "axpby", shape_of(v.y));
     for_elements(found, [&](std::int64_t r, std::int64_t c) {
-        const double a = alpha * added(r, c), b = beta * before(r, c);
+        const double a = v.alpha * added(r, c), b = v.beta * before(r, c);
         j.near(r, c, found(r, c), a + b, rounding.gamma(3) * (std::abs(a) + std::abs(b)));
     });
 }
 
-void CheckedBackend::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
-    reads("gather-rows", from);
-    writes("gather-rows", to);
-    const HostMatrix source = read_view(inner(), from);
-    const auto places = read_array(inner(), rows, to.rows);
-    inner().gather_rows(from, rows, to);
-    const HostMatrix found = read_view(inner(), to);
-    Judgement j(*ledger_, "gather-rows", shape_of(to));
+void CheckedBackend::judge(const verb::GatherRows& v) {
+    const HostMatrix source = read_view(inner(), v.from);
+    const auto places = read_array(inner(), v.rows, v.to.rows);
+    inner().run(v);
+    const HostMatrix found = read_view(inner(), v.to);
+    Judgement j(*ledger_, "gather-rows", shape_of(v.to));
     for_elements(found,
                  [&](std::int64_t r, std::int64_t c) { j.same(r, c, found(r, c), source(places[usize(r)], c)); });
 }
 
-void CheckedBackend::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
-    reads("scatter-add-rows", from);
-    writes("scatter-add-rows", to);
-    const HostMatrix source = read_view(inner(), from);
-    HostMatrix expected = read_view(inner(), to);
-    const auto places = read_array(inner(), rows, from.rows);
-    inner().scatter_add_rows(from, rows, to);
+void CheckedBackend::judge(const verb::ScatterAddRows& v) {
+    const HostMatrix source = read_view(inner(), v.from);
+    HostMatrix expected = read_view(inner(), v.to);
+    const auto places = read_array(inner(), v.rows, v.from.rows);
+    inner().run(v);
     // One addition, correctly rounded; rows that are not named stay as they were.
     for_elements(source, [&](std::int64_t r, std::int64_t c) {
         double& sum = expected(places[usize(r)], c);
         sum = rounded(sum + source(r, c), dtype());
     });
-    const HostMatrix found = read_view(inner(), to);
-    Judgement j(*ledger_, "scatter-add-rows", shape_of(from));
+    const HostMatrix found = read_view(inner(), v.to);
+    Judgement j(*ledger_, "scatter-add-rows", shape_of(v.from));
     for_elements(found, [&](std::int64_t r, std::int64_t c) { j.same(r, c, found(r, c), expected(r, c)); });
 }
 

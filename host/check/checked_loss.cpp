@@ -72,37 +72,32 @@ void judge_counted_row(Judgement& j, const LossCase& l, std::int64_t row, std::i
 
 }  // namespace
 
-void CheckedBackend::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                              double* loss_out) {
-    reads("loss", logits);
-    writes("loss", grad);
-    const HostMatrix before = read_view(inner(), logits);
-    const HostLossInput host(inner(), in, logits.rows);
-    inner().softmax_cross_entropy(logits, in, grad, loss_out);
-    const HostMatrix found = read_view(inner(), grad);
+void CheckedBackend::judge(const verb::SoftmaxCrossEntropy& v) {
+    const HostMatrix before = read_view(inner(), v.logits);
+    const HostLossInput host(inner(), v.in, v.logits.rows);
+    inner().run(v);
+    const HostMatrix found = read_view(inner(), v.grad);
     const Rounding rounding = rounding_of(dtype());
     LossSum loss;
-    Judgement j(*ledger_, "loss", shape_of(logits));
+    Judgement j(*ledger_, "loss", shape_of(v.logits));
     for (std::int64_t r = 0; r < before.rows; ++r) {
         const auto at = usize(r);
-        if (host.split[at] != in.counted || host.labels[at] < 0) {
+        if (host.split[at] != v.in.counted || host.labels[at] < 0) {
             for (std::int64_t c = 0; c < before.cols; ++c) j.same(r, c, found(r, c), 0);
             continue;
         }
         double top = -std::numeric_limits<double>::infinity();
         for (std::int64_t c = 0; c < before.cols; ++c) top = std::max(top, before(r, c));
-        judge_counted_row(j, {before, found, in.scale, 0}, r, host.labels[at], top, exp_sum(before, r, top), loss,
-                          rounding);
+        judge_counted_row(j, {before, found, v.in.scale, 0}, r, host.labels[at], top, exp_sum(before, r, top),
+                          loss, rounding);
     }
-    j.near(-1, -1, read_array(inner(), loss_out, 1)[0], loss.value, loss.bound);
+    j.near(-1, -1, read_array(inner(), v.loss_out, 1)[0], loss.value, loss.bound);
 }
 
-void CheckedBackend::do_row_maxima(ConstMatrixView logits, MatrixView maxima) {
-    reads("loss", logits);
-    writes("loss", maxima);
-    inner().row_maxima(logits, maxima);
-    const HostMatrix values = read_view(inner(), logits), found = read_view(inner(), maxima);
-    Judgement j(*ledger_, "loss", "maxima of " + shape_of(logits));
+void CheckedBackend::judge(const verb::RowMaxima& v) {
+    inner().run(v);
+    const HostMatrix values = read_view(inner(), v.logits), found = read_view(inner(), v.maxima);
+    Judgement j(*ledger_, "loss", "maxima of " + shape_of(v.logits));
     for (std::int64_t r = 0; r < values.rows; ++r) {
         double top = -std::numeric_limits<double>::infinity();
         for (std::int64_t c = 0; c < values.cols; ++c) top = std::max(top, values(r, c));
@@ -110,15 +105,12 @@ void CheckedBackend::do_row_maxima(ConstMatrixView logits, MatrixView maxima) {
     }
 }
 
-void CheckedBackend::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) {
-    reads("loss", logits);
-    reads("loss", maxima);
-    writes("loss", sums);
-    const HostMatrix values = read_view(inner(), logits), tops = read_view(inner(), maxima);
-    inner().row_exp_sums(logits, maxima, sums);
-    const HostMatrix found = read_view(inner(), sums);
+void CheckedBackend::judge(const verb::RowExpSums& v) {
+    const HostMatrix values = read_view(inner(), v.logits), tops = read_view(inner(), v.maxima);
+    inner().run(v);
+    const HostMatrix found = read_view(inner(), v.sums);
     const Rounding rounding = rounding_of(dtype());
-    Judgement j(*ledger_, "loss", "sums of " + shape_of(logits));
+    Judgement j(*ledger_, "loss", "sums of " + shape_of(v.logits));
     for (std::int64_t r = 0; r < values.rows; ++r) {
         const ExpSum s = exp_sum(values, r, tops(r, 0));
         j.near(r, 0, found(r, 0), s.value,
@@ -126,36 +118,31 @@ void CheckedBackend::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView max
     }
 }
 
-void CheckedBackend::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima,
-                                                    ConstMatrixView sums, std::int64_t first_class,
-                                                    const LossInput& in, MatrixView grad, double* loss_out) {
-    for (const ConstMatrixView m : {logits, maxima, sums}) reads("loss", m);
-    writes("loss", grad);
-    const HostMatrix before = read_view(inner(), logits), tops = read_view(inner(), maxima),
-                     totals = read_view(inner(), sums);
-    const HostLossInput host(inner(), in, logits.rows);
-    inner().softmax_cross_entropy_shard(logits, maxima, sums, first_class, in, grad, loss_out);
-    const HostMatrix found = read_view(inner(), grad);
+void CheckedBackend::judge(const verb::SoftmaxCrossEntropyShard& v) {
+    const HostMatrix before = read_view(inner(), v.logits), tops = read_view(inner(), v.maxima),
+                     totals = read_view(inner(), v.sums);
+    const HostLossInput host(inner(), v.in, v.logits.rows);
+    inner().run(v);
+    const HostMatrix found = read_view(inner(), v.grad);
     const Rounding rounding = rounding_of(dtype());
     LossSum loss;
-    Judgement j(*ledger_, "loss", fmt::format("{}, classes from {}", shape_of(logits), first_class));
+    Judgement j(*ledger_, "loss", fmt::format("{}, classes from {}", shape_of(v.logits), v.first_class));
     for (std::int64_t r = 0; r < before.rows; ++r) {
         const auto at = usize(r);
-        if (host.split[at] != in.counted) {
+        if (host.split[at] != v.in.counted) {
             for (std::int64_t c = 0; c < before.cols; ++c) j.same(r, c, found(r, c), 0);
             continue;
         }
-        judge_counted_row(j, {before, found, in.scale, first_class}, r, host.labels[at], tops(r, 0),
+        judge_counted_row(j, {before, found, v.in.scale, v.first_class}, r, host.labels[at], tops(r, 0),
                           {totals(r, 0), 0}, loss, rounding);
     }
-    j.near(-1, -1, read_array(inner(), loss_out, 1)[0], loss.value, loss.bound);
+    j.near(-1, -1, read_array(inner(), v.loss_out, 1)[0], loss.value, loss.bound);
 }
 
-void CheckedBackend::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
-    reads("accuracy", logits);
-    const HostMatrix values = read_view(inner(), logits);
-    const HostLossInput host(inner(), in, logits.rows);
-    inner().count_correct(logits, in, counts);
+void CheckedBackend::judge(const verb::CountCorrect& v) {
+    const HostMatrix values = read_view(inner(), v.logits);
+    const HostLossInput host(inner(), v.in, v.logits.rows);
+    inner().run(v);
     std::array<std::int64_t, 6> expected{};
     for (std::int64_t r = 0; r < values.rows; ++r) {
         const auto at = usize(r);
@@ -167,8 +154,8 @@ void CheckedBackend::do_count_correct(ConstMatrixView logits, const LossInput& i
         expected[slot] += best == host.labels[at];
         ++expected[slot + 1];
     }
-    const auto found = read_array(inner(), counts, 6);
-    Judgement j(*ledger_, "accuracy", shape_of(logits));
+    const auto found = read_array(inner(), v.counts, 6);
+    Judgement j(*ledger_, "accuracy", shape_of(v.logits));
     for (std::size_t i = 0; i < 6; ++i)
         j.same(0, static_cast<std::int64_t>(i), static_cast<double>(found[i]), static_cast<double>(expected[i]));
 }

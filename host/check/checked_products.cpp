@@ -21,6 +21,12 @@ std::string text(const char* what, std::int64_t rows, std::int64_t inner, std::i
     return fmt::format("{}[{}x{}] x [{}x{}]", what, rows, inner, inner, cols);
 }
 
+/// What a product ends with, before it is made.
+template <class Product>
+ProductEnds ends_of(Backend& k, const Product& v) {
+    return {v.s.beta != 0 ? read_view(k, v.c) : HostMatrix(), v.s, read_epilogue(k, v.e, v.c.rows, v.c.cols)};
+}
+
 }  // namespace
 
 CheckedBackend::CheckedBackend(std::unique_ptr<Backend> under_test, std::shared_ptr<Ledger> ledger, int threads)
@@ -61,64 +67,52 @@ std::unique_ptr<PreparedMatrix> CheckedBackend::do_prepare(const Csr& a, Transpo
     return kept;
 }
 
-void CheckedBackend::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                             const Epilogue& e) {
-    const auto& kept = static_cast<const KeptMatrix&>(a);
-    reads("spmm", b);
-    writes("spmm", c);
-    const HostMatrix operand = read_view(inner(), b);
-    const ProductEnds ends{s.beta != 0 ? read_view(inner(), c) : HostMatrix(), s,
-                           read_epilogue(inner(), e, c.rows, c.cols)};
-    inner().spmm(*kept.prepared, b, c, s, e);
-    Judgement judgement(*ledger_, "spmm", text((kept.format + " ").c_str(), a.rows, a.cols, c.cols));
-    judge_spmm(judgement, {read_view(inner(), c), ends, rounding_of(dtype()), threads_}, kept.csr.indptr,
+void CheckedBackend::judge(const verb::Spmm& v) {
+    const auto& kept = static_cast<const KeptMatrix&>(v.a);
+    const HostMatrix operand = read_view(inner(), v.b);
+    const ProductEnds ends = ends_of(inner(), v);
+    inner().run(verb::Spmm{*kept.prepared, v.b, v.c, v.s, v.e});
+    Judgement judgement(*ledger_, "spmm", text((kept.format + " ").c_str(), v.a.rows, v.a.cols, v.c.cols));
+    judge_spmm(judgement, {read_view(inner(), v.c), ends, rounding_of(dtype()), threads_}, kept.csr.indptr,
                kept.csr.indices, kept.csr.values, operand);
 }
 
-void CheckedBackend::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                                        const Epilogue& e) {
-    const auto& kept = static_cast<const KeptMatrix&>(a);
-    reads("spmm-transposed", b);
-    writes("spmm-transposed", c);
-    const HostMatrix operand = read_view(inner(), b);
-    const ProductEnds ends{s.beta != 0 ? read_view(inner(), c) : HostMatrix(), s,
-                           read_epilogue(inner(), e, c.rows, c.cols)};
-    inner().spmm_transposed(*kept.prepared, b, c, s, e);
-    Judgement judgement(*ledger_, "spmm-transposed", text((kept.format + " ").c_str(), a.cols, a.rows, c.cols));
-    judge_spmm(judgement, {read_view(inner(), c), ends, rounding_of(dtype()), threads_}, kept.transpose.indptr,
+void CheckedBackend::judge(const verb::SpmmTransposed& v) {
+    const auto& kept = static_cast<const KeptMatrix&>(v.a);
+    const HostMatrix operand = read_view(inner(), v.b);
+    const ProductEnds ends = ends_of(inner(), v);
+    inner().run(verb::SpmmTransposed{*kept.prepared, v.b, v.c, v.s, v.e});
+    Judgement judgement(*ledger_, "spmm-transposed",
+                        text((kept.format + " ").c_str(), v.a.cols, v.a.rows, v.c.cols));
+    judge_spmm(judgement, {read_view(inner(), v.c), ends, rounding_of(dtype()), threads_}, kept.transpose.indptr,
                kept.transpose.indices, kept.transpose.values, operand);
 }
 
-void CheckedBackend::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    reads("spmm", b);
-    writes("spmm", c);
-    in_flight_->check_access("spmm", a.indptr, (a.rows + 1) * static_cast<std::int64_t>(sizeof *a.indptr), false);
-    const auto indptr = read_array(inner(), a.indptr, a.rows + 1);
+void CheckedBackend::judge(const verb::SpmmUnprepared& v) {
+    in_flight_->check_access("spmm", v.a.indptr, (v.a.rows + 1) * static_cast<std::int64_t>(sizeof *v.a.indptr),
+                             false);
+    const auto indptr = read_array(inner(), v.a.indptr, v.a.rows + 1);
     const std::int64_t nonzeros = indptr.back();
-    in_flight_->check_access("spmm", a.indices, nonzeros * static_cast<std::int64_t>(sizeof *a.indices), false);
-    in_flight_->check_access("spmm", a.values, nonzeros * static_cast<std::int64_t>(size_of(dtype())), false);
-    const auto indices = read_array(inner(), a.indices, nonzeros);
-    const auto values = read_numbers(inner(), a.values, nonzeros, dtype());
-    const HostMatrix operand = read_view(inner(), b);
-    const ProductEnds ends{s.beta != 0 ? read_view(inner(), c) : HostMatrix(), s,
-                           read_epilogue(inner(), e, c.rows, c.cols)};
-    inner().spmm(a, b, c, s, e);
-    Judgement judgement(*ledger_, "spmm", text("unprepared ", a.rows, a.cols, c.cols));
-    judge_spmm(judgement, {read_view(inner(), c), ends, rounding_of(dtype()), threads_}, indptr, indices, values,
+    in_flight_->check_access("spmm", v.a.indices, nonzeros * static_cast<std::int64_t>(sizeof *v.a.indices),
+                             false);
+    in_flight_->check_access("spmm", v.a.values, nonzeros * static_cast<std::int64_t>(size_of(dtype())), false);
+    const auto indices = read_array(inner(), v.a.indices, nonzeros);
+    const auto values = read_numbers(inner(), v.a.values, nonzeros, dtype());
+    const HostMatrix operand = read_view(inner(), v.b);
+    const ProductEnds ends = ends_of(inner(), v);
+    inner().run(v);
+    Judgement judgement(*ledger_, "spmm", text("unprepared ", v.a.rows, v.a.cols, v.c.cols));
+    judge_spmm(judgement, {read_view(inner(), v.c), ends, rounding_of(dtype()), threads_}, indptr, indices, values,
                operand);
 }
 
-void CheckedBackend::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c,
-                             Scale s, const Epilogue& e) {
-    reads("gemm", a);
-    reads("gemm", b);
-    writes("gemm", c);
-    const HostMatrix left = read_view(inner(), a), right = read_view(inner(), b);
-    const ProductEnds ends{s.beta != 0 ? read_view(inner(), c) : HostMatrix(), s,
-                           read_epilogue(inner(), e, c.rows, c.cols)};
-    inner().gemm(ta, a, tb, b, c, s, e);
-    Judgement judgement(*ledger_, "gemm", text("", c.rows, ta == Transpose::no ? a.cols : a.rows, c.cols));
-    judge_gemm(judgement, {read_view(inner(), c), ends, rounding_of(dtype()), threads_}, ta, left, tb, right);
+void CheckedBackend::judge(const verb::Gemm& v) {
+    const HostMatrix left = read_view(inner(), v.a), right = read_view(inner(), v.b);
+    const ProductEnds ends = ends_of(inner(), v);
+    inner().run(v);
+    Judgement judgement(*ledger_, "gemm", text("", v.c.rows, v.inner(), v.c.cols));
+    judge_gemm(judgement, {read_view(inner(), v.c), ends, rounding_of(dtype()), threads_}, v.ta, left, v.tb,
+               right);
 }
 
 }  // namespace gnnbench

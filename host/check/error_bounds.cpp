@@ -47,43 +47,43 @@ ErrorBounds::Bound ErrorBounds::bound_of(ConstMatrixView m) const {
     return input;
 }
 
-void ErrorBounds::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    const Csr& csr = csr_.at(&a);
-    const Bound operand = bound_of(b), before = s.beta != 0 ? bound_of(c) : Bound();
-    inner().spmm(a, b, c, s, e);
-    Terms t{{HostMatrix(c.rows, c.cols), HostMatrix(c.rows, c.cols)}, std::vector<double>(usize(c.rows))};
-    for (std::int64_t r = 0; r < c.rows; ++r) {
+void ErrorBounds::perform(const verb::Spmm& v) {
+    const Csr& csr = csr_.at(&v.a);
+    const Bound operand = bound_of(v.b), before = v.s.beta != 0 ? bound_of(v.c) : Bound();
+    inner().run(v);
+    Terms t{{HostMatrix(v.c.rows, v.c.cols), HostMatrix(v.c.rows, v.c.cols)},
+            std::vector<double>(usize(v.c.rows))};
+    for (std::int64_t r = 0; r < v.c.rows; ++r) {
         const std::int64_t begin = csr.indptr[usize(r)], end = csr.indptr[usize(r) + 1];
         t.terms[usize(r)] = static_cast<double>(end - begin);
         for (std::int64_t k = begin; k < end; ++k) {
             const double value = std::abs(csr.values[usize(k)]);
-            add(value, row_of(operand.error, csr.indices[usize(k)]), row_of(t.sums.error, r), c.cols);
-            add(value, row_of(operand.size, csr.indices[usize(k)]), row_of(t.sums.size, r), c.cols);
+            add(value, row_of(operand.error, csr.indices[usize(k)]), row_of(t.sums.error, r), v.c.cols);
+            add(value, row_of(operand.size, csr.indices[usize(k)]), row_of(t.sums.size, r), v.c.cols);
         }
     }
-    finish(t, before, c, s, e);
+    finish(t, before, v.c, v.s, v.e);
 }
 
 /// H W: the right operand is a weight, and exact.
-void ErrorBounds::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                          const Epilogue& e) {
-    require(ta == Transpose::no && tb == Transpose::no,
+void ErrorBounds::perform(const verb::Gemm& v) {
+    require(v.ta == Transpose::no && v.tb == Transpose::no,
             "a forward pass multiplies by weights from the right alone");
-    const Bound operand = bound_of(a), before = s.beta != 0 ? bound_of(c) : Bound();
-    const HostMatrix weight = read_view(inner(), b);
-    inner().gemm(ta, a, tb, b, c, s, e);
-    Terms t{{HostMatrix(c.rows, c.cols), HostMatrix(c.rows, c.cols)},
-            std::vector<double>(usize(c.rows), static_cast<double>(a.cols))};
+    const Bound operand = bound_of(v.a), before = v.s.beta != 0 ? bound_of(v.c) : Bound();
+    const HostMatrix weight = read_view(inner(), v.b);
+    inner().run(v);
+    Terms t{{HostMatrix(v.c.rows, v.c.cols), HostMatrix(v.c.rows, v.c.cols)},
+            std::vector<double>(usize(v.c.rows), static_cast<double>(v.a.cols))};
     std::vector<double> sizes(weight.values.size());
     for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = std::abs(weight.values[i]);
-    for (std::int64_t r = 0; r < c.rows; ++r)
-        for (std::int64_t k = 0; k < a.cols; ++k) {
+    for (std::int64_t r = 0; r < v.c.rows; ++r)
+        for (std::int64_t k = 0; k < v.a.cols; ++k) {
             const double* w = sizes.data() + k * weight.cols;
             if (operand.size(r, k) == 0) continue;  // ReLU's zeros, and those of sparse features
-            add(operand.error(r, k), w, row_of(t.sums.error, r), c.cols);
-            add(operand.size(r, k), w, row_of(t.sums.size, r), c.cols);
+            add(operand.error(r, k), w, row_of(t.sums.error, r), v.c.cols);
+            add(operand.size(r, k), w, row_of(t.sums.size, r), v.c.cols);
         }
-    finish(t, before, c, s, e);
+    finish(t, before, v.c, v.s, v.e);
 }
 
 void ErrorBounds::finish(const Terms& t, const Bound& before, MatrixView c, Scale s, const Epilogue& e) {

@@ -33,11 +33,10 @@ private:
         std::vector<double> terms;  ///< of each row: how many products it adds up
     };
 
-    using ForwardingBackend::do_spmm;
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
-    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
-    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                 const Epilogue& e) override;
+    using ForwardingBackend::perform;
+    void perform(const verb::Spmm& v) override;
+    void perform(const verb::Gemm& v) override;
 
     Bound bound_of(ConstMatrixView m) const;
     /// Once C is computed: what `before` and the terms make of it.

@@ -18,11 +18,10 @@ double norm(const std::vector<double>& v) {
 
 }  // namespace
 
-void GradientSizes::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c,
-                            Scale s, const Epilogue& e) {
-    inner().gemm(ta, a, tb, b, c, s, e);
-    if (ta == Transpose::no || tb == Transpose::yes) return;
-    const HostMatrix h = read_view(inner(), a), u = read_view(inner(), b);
+void GradientSizes::perform(const verb::Gemm& v) {
+    inner().run(v);
+    if (v.ta == Transpose::no || v.tb == Transpose::yes) return;
+    const HostMatrix h = read_view(inner(), v.a), u = read_view(inner(), v.b);
     std::vector<double> sizes(usize(h.cols * u.cols));
     for (std::int64_t k = 0; k < h.rows; ++k)
         for (std::int64_t r = 0; r < h.cols; ++r)
@@ -30,9 +29,9 @@ void GradientSizes::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, Const
     products_.push_back(norm(sizes));
 }
 
-void GradientSizes::do_column_sums(ConstMatrixView g, MatrixView out) {
-    inner().column_sums(g, out);
-    const HostMatrix terms = read_view(inner(), g);
+void GradientSizes::perform(const verb::ColumnSums& v) {
+    inner().run(v);
+    const HostMatrix terms = read_view(inner(), v.g);
     std::vector<double> sizes(usize(terms.cols));
     for (std::int64_t r = 0; r < terms.rows; ++r)
         for (std::int64_t c = 0; c < terms.cols; ++c) sizes[usize(c)] += std::abs(terms(r, c));

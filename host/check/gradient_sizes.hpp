@@ -17,9 +17,9 @@ public:
     std::vector<double> take_sums() { return std::exchange(sums_, {}); }
 
 private:
-    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                 const Epilogue& e) override;
-    void do_column_sums(ConstMatrixView g, MatrixView out) override;
+    using ForwardingBackend::perform;
+    void perform(const verb::Gemm& v) override;
+    void perform(const verb::ColumnSums& v) override;
 
     std::vector<double> products_, sums_;
 };

@@ -19,42 +19,9 @@ double on_side(Activation a, double sum, bool positive) {
 
 }  // namespace
 
-void KinkBackend::finish_split(const Epilogue& e, MatrixView c) {
-    Epilogue rest = e;
-    rest.bias = nullptr;
-    finish(rest, c);
-}
-
-void KinkBackend::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    if (!has_kink(e)) return inner().spmm(a, b, c, s, e);
-    inner().spmm(a, b, c, s, bias_of(e));
-    finish_split(e, c);
-}
-
-void KinkBackend::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    if (!has_kink(e)) return inner().spmm(a, b, c, s, e);
-    inner().spmm(a, b, c, s, bias_of(e));
-    finish_split(e, c);
-}
-
-void KinkBackend::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                                     const Epilogue& e) {
-    if (!has_kink(e)) return inner().spmm_transposed(a, b, c, s, e);
-    inner().spmm_transposed(a, b, c, s, bias_of(e));
-    finish_split(e, c);
-}
-
-void KinkBackend::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                          const Epilogue& e) {
-    if (!has_kink(e)) return inner().gemm(ta, a, tb, b, c, s, e);
-    inner().gemm(ta, a, tb, b, c, s, bias_of(e));
-    finish_split(e, c);
-}
-
-void KinkBackend::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
-    if (!has_kink(e) || x.data != z.data) return ForwardingBackend::do_apply(e, x, z);
-    inner().apply(bias_of(e), z);
-    finish_split(e, z);
+void KinkBackend::perform(const verb::Apply& v) {
+    if (!v.in_place()) return inner().run(v);
+    split(v, v.z);
 }
 
 void KinkRecorder::record(const Epilogue& e, ConstMatrixView c) {
@@ -63,33 +30,6 @@ void KinkRecorder::record(const Epilogue& e, ConstMatrixView c) {
     KinkSides& sides = history_.applications.emplace_back(KinkSides{c.rows, c.cols, {}});
     sides.positive.reserve(results.values.size());
     for (const double x : results.values) sides.positive.push_back(x > 0);
-}
-
-void KinkRecorder::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    inner().spmm(a, b, c, s, e);
-    record(e, c);
-}
-
-void KinkRecorder::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    inner().spmm(a, b, c, s, e);
-    record(e, c);
-}
-
-void KinkRecorder::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                                      const Epilogue& e) {
-    inner().spmm_transposed(a, b, c, s, e);
-    record(e, c);
-}
-
-void KinkRecorder::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                           const Epilogue& e) {
-    inner().gemm(ta, a, tb, b, c, s, e);
-    record(e, c);
-}
-
-void KinkRecorder::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
-    ForwardingBackend::do_apply(e, x, z);
-    record(e, z);
 }
 
 void KinkReplay::note_turn(const HostMatrix& sums, std::int64_t row, std::int64_t col) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "check/forwarding_backend.hpp"
@@ -50,15 +51,22 @@ public:
 private:
     /// c holds the sums with their bias; applies activation and dropout.
     virtual void finish(const Epilogue& e, MatrixView c) = 0;
-    void finish_split(const Epilogue& e, MatrixView c);
+    /// Performs v, a product, or Apply in place, whose result is c.
+    template <class Verb>
+    void split(Verb v, MatrixView c) {
+        if (!has_kink(v.e)) return inner().run(v);
+        Epilogue rest = std::exchange(v.e, bias_of(v.e));
+        inner().run(v);
+        rest.bias = nullptr;
+        finish(rest, c);
+    }
 
-    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) final;
-    void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) final;
-    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                            const Epilogue& e) final;
-    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                 const Epilogue& e) final;
-    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) final;
+    using ForwardingBackend::perform;
+#define GNNBENCH_SPLIT_VERB(V) \
+    void perform(const verb::V& v) final { split(v, v.c); }
+    GNNBENCH_EACH_PRODUCT(GNNBENCH_SPLIT_VERB)
+#undef GNNBENCH_SPLIT_VERB
+    void perform(const verb::Apply& v) final;
 };
 
 /// Records the sides that a run takes, from the results of the verbs as the kernel computes them.
@@ -70,13 +78,18 @@ public:
 private:
     void record(const Epilogue& e, ConstMatrixView c);
 
-    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
-    void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
-    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                            const Epilogue& e) override;
-    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                 const Epilogue& e) override;
-    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override;
+    using ForwardingBackend::perform;
+#define GNNBENCH_RECORDED_VERB(V)             \
+    void perform(const verb::V& v) override { \
+        inner().run(v);                       \
+        record(v.e, v.c);                     \
+    }
+    GNNBENCH_EACH_PRODUCT(GNNBENCH_RECORDED_VERB)
+#undef GNNBENCH_RECORDED_VERB
+    void perform(const verb::Apply& v) override {
+        inner().run(v);
+        record(v.e, v.z);
+    }
 
     KinkHistory& history_;
 };

@@ -68,46 +68,39 @@ void PerturbedBackend::finish(const Squares& squares, const HostMatrix& before, 
     write_view(inner(), sums, c);
     Epilogue rest = e;
     rest.bias = nullptr;
-    if (!rest.empty()) do_apply(rest, c, c);
+    if (!rest.empty()) perform(verb::Apply{rest, c, c});
 }
 
-void PerturbedBackend::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                               const Epilogue& e) {
-    const auto& kept = static_cast<const Kept&>(a);
-    const HostMatrix before = s.beta != 0 ? read_view(inner(), c) : HostMatrix();
-    const Squares squares = squares_of(kept.csr, b);
-    inner().spmm(*kept.prepared, b, c, s, bias_of(e));
-    finish(squares, before, c, s, e);
+template <class Product>
+void PerturbedBackend::multiply(Product v, const Squares& squares) {
+    const HostMatrix before = v.s.beta != 0 ? read_view(inner(), v.c) : HostMatrix();
+    const Epilogue e = std::exchange(v.e, bias_of(v.e));
+    inner().run(v);
+    finish(squares, before, v.c, v.s, e);
 }
 
-void PerturbedBackend::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                                          const Epilogue& e) {
-    const auto& kept = static_cast<const Kept&>(a);
-    const HostMatrix before = s.beta != 0 ? read_view(inner(), c) : HostMatrix();
-    const Squares squares = squares_of(kept.transpose, b);
-    inner().spmm_transposed(*kept.prepared, b, c, s, bias_of(e));
-    finish(squares, before, c, s, e);
+void PerturbedBackend::perform(const verb::Spmm& v) {
+    const auto& kept = static_cast<const Kept&>(v.a);
+    multiply(verb::Spmm{*kept.prepared, v.b, v.c, v.s, v.e}, squares_of(kept.csr, v.b));
 }
 
-void PerturbedBackend::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    const HostMatrix before = s.beta != 0 ? read_view(inner(), c) : HostMatrix();
+void PerturbedBackend::perform(const verb::SpmmTransposed& v) {
+    const auto& kept = static_cast<const Kept&>(v.a);
+    multiply(verb::SpmmTransposed{*kept.prepared, v.b, v.c, v.s, v.e}, squares_of(kept.transpose, v.b));
+}
+
+void PerturbedBackend::perform(const verb::SpmmUnprepared& v) {
     Csr csr;
-    csr.rows = a.rows;
-    csr.cols = a.cols;
-    csr.indptr = read_array(inner(), a.indptr, a.rows + 1);
-    csr.indices = read_array(inner(), a.indices, csr.indptr.back());
-    csr.values = read_numbers(inner(), a.values, csr.indptr.back(), dtype());
-    const Squares squares = squares_of(csr, b);
-    inner().spmm(a, b, c, s, bias_of(e));
-    finish(squares, before, c, s, e);
+    csr.rows = v.a.rows;
+    csr.cols = v.a.cols;
+    csr.indptr = read_array(inner(), v.a.indptr, v.a.rows + 1);
+    csr.indices = read_array(inner(), v.a.indices, csr.indptr.back());
+    csr.values = read_numbers(inner(), v.a.values, csr.indptr.back(), dtype());
+    multiply(v, squares_of(csr, v.b));
 }
 
-void PerturbedBackend::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c,
-                               Scale s, const Epilogue& e) {
-    const HostMatrix before = s.beta != 0 ? read_view(inner(), c) : HostMatrix();
-    const Squares squares = squares_of_gemm(ta, read_view(inner(), a), tb, read_view(inner(), b), threads_);
-    inner().gemm(ta, a, tb, b, c, s, bias_of(e));
-    finish(squares, before, c, s, e);
+void PerturbedBackend::perform(const verb::Gemm& v) {
+    multiply(v, squares_of_gemm(v.ta, read_view(inner(), v.a), v.tb, read_view(inner(), v.b), threads_));
 }
 
 void PerturbedBackend::move_by(MatrixView m, double roundings) {
@@ -118,40 +111,41 @@ void PerturbedBackend::move_by(MatrixView m, double roundings) {
 }
 
 /// A result on one side of a kink stays there.
-void PerturbedBackend::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
-    ForwardingBackend::do_apply(e, x, z);
-    double roundings = (e.bias ? 1 : 0) + (e.dropout.active() ? 2 : 0);
-    if (e.activation == Activation::leaky_relu) roundings += 2;
-    if (e.activation == Activation::sigmoid) roundings += square(function_error);
-    if (roundings > 0) move_by(z, roundings);
+void PerturbedBackend::perform(const verb::Apply& v) {
+    inner().run(v);
+    double roundings = (v.e.bias ? 1 : 0) + (v.e.dropout.active() ? 2 : 0);
+    if (v.e.activation == Activation::leaky_relu) roundings += 2;
+    if (v.e.activation == Activation::sigmoid) roundings += square(function_error);
+    if (roundings > 0) move_by(v.z, roundings);
 }
 
-void PerturbedBackend::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
-    const bool sigmoid = e.activation == Activation::sigmoid;
+void PerturbedBackend::perform(const verb::ApplyBackward& v) {
+    const bool sigmoid = v.e.activation == Activation::sigmoid;
     // dz may be h or dh.
-    const HostMatrix output = sigmoid ? read_view(inner(), h) : HostMatrix(),
-                     above = sigmoid ? read_view(inner(), dh) : HostMatrix();
-    inner().apply_backward(e, h, dh, dz);
+    const HostMatrix output = sigmoid ? read_view(inner(), v.h) : HostMatrix(),
+                     above = sigmoid ? read_view(inner(), v.dh) : HostMatrix();
+    inner().run(v);
     if (!sigmoid) {
-        const double roundings = (e.dropout.active() ? 3 : 0) + (e.activation == Activation::leaky_relu ? 2 : 0);
-        if (roundings > 0) move_by(dz, roundings);
+        const double roundings =
+            (v.e.dropout.active() ? 3 : 0) + (v.e.activation == Activation::leaky_relu ? 2 : 0);
+        if (roundings > 0) move_by(v.dz, roundings);
         return;
     }
     // 1 − y rounds, and is small where y is almost 1.
-    const double scale = e.dropout.active() ? e.dropout.scale() : 1;
-    HostMatrix values = read_view(inner(), dz);
+    const double scale = v.e.dropout.active() ? v.e.dropout.scale() : 1;
+    HostMatrix values = read_view(inner(), v.dz);
     for (std::size_t i = 0; i < values.values.size(); ++i) {
         double& x = values.values[i];
         const double slope = x == 0 ? 0 : output.values[i] / scale * above.values[i] * scale;
         x += own_() * unit_ * std::sqrt(square(slope) + 5 * square(x));
     }
-    write_view(inner(), values, dz);
+    write_view(inner(), values, v.dz);
 }
 
-void PerturbedBackend::do_column_sums(ConstMatrixView g, MatrixView out) {
-    inner().column_sums(g, out);
-    const HostMatrix terms = read_view(inner(), g);
-    HostMatrix sums = read_view(inner(), out);
+void PerturbedBackend::perform(const verb::ColumnSums& v) {
+    inner().run(v);
+    const HostMatrix terms = read_view(inner(), v.g);
+    HostMatrix sums = read_view(inner(), v.out);
     for (std::int64_t c = 0; c < terms.cols; ++c) {
         double sum = 0, squares = 0;
         for (std::int64_t r = 0; r < terms.rows; ++r) {
@@ -160,7 +154,7 @@ void PerturbedBackend::do_column_sums(ConstMatrixView g, MatrixView out) {
         }
         sums(0, c) += own_() * unit_ * std::sqrt(squares);
     }
-    write_view(inner(), sums, out);
+    write_view(inner(), sums, v.out);
 }
 
 /// p − y of a row, with errors of p as CheckedBackend allows them: of an exponential |x − top| for its rounded argument
@@ -196,61 +190,56 @@ void PerturbedBackend::move_loss(const HostMatrix& logits, const LossInput& in, 
     inner().upload_bytes(loss.data(), loss_out, sizeof(double));
 }
 
-void PerturbedBackend::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                                double* loss_out) {
-    const HostMatrix before = read_view(inner(), logits);  // the gradient may replace them
-    inner().softmax_cross_entropy(logits, in, grad, loss_out);
+void PerturbedBackend::perform(const verb::SoftmaxCrossEntropy& v) {
+    const HostMatrix before = read_view(inner(), v.logits);  // the gradient may replace them
+    inner().run(v);
     if (before.values.empty()) return;
-    move_loss_gradient(before, in.scale, grad);
-    move_loss(before, in, loss_out);
+    move_loss_gradient(before, v.in.scale, v.grad);
+    move_loss(before, v.in, v.loss_out);
 }
 
-void PerturbedBackend::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) {
-    inner().row_exp_sums(logits, maxima, sums);
-    move_by(sums, square(function_error) + static_cast<double>(logits.cols));
+void PerturbedBackend::perform(const verb::RowExpSums& v) {
+    inner().run(v);
+    move_by(v.sums, square(function_error) + static_cast<double>(v.logits.cols));
 }
 
-void PerturbedBackend::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima,
-                                                      ConstMatrixView sums, std::int64_t first_class,
-                                                      const LossInput& in, MatrixView grad, double* loss_out) {
-    const HostMatrix before = read_view(inner(), logits);
-    inner().softmax_cross_entropy_shard(logits, maxima, sums, first_class, in, grad, loss_out);
+void PerturbedBackend::perform(const verb::SoftmaxCrossEntropyShard& v) {
+    const HostMatrix before = read_view(inner(), v.logits);
+    inner().run(v);
     if (before.values.empty()) return;
-    move_loss_gradient(before, in.scale, grad);
-    move_loss(before, in, loss_out);
+    move_loss_gradient(before, v.in.scale, v.grad);
+    move_loss(before, v.in, v.loss_out);
 }
 
-void PerturbedBackend::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                               double* loss_out) {
-    const HostMatrix before = read_view(inner(), logits);
-    inner().binary_cross_entropy(logits, in, grad, loss_out);
+void PerturbedBackend::perform(const verb::BinaryCrossEntropy& v) {
+    const HostMatrix before = read_view(inner(), v.logits);
+    inner().run(v);
     if (before.values.empty()) return;
-    move_loss_gradient(before, in.scale, grad);
-    move_loss(before, in, loss_out);
+    move_loss_gradient(before, v.in.scale, v.grad);
+    move_loss(before, v.in, v.loss_out);
 }
 
 /// Copies of a parameter on several ranks are rounded alike, so they are moved alike.
-void PerturbedBackend::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
-                                         std::span<const ParameterSlot> slots) {
-    inner().optimizer_step(spec, step, slots);
-    for (const ParameterSlot& s : slots) {
+void PerturbedBackend::perform(const verb::OptimizerStep& v) {
+    inner().run(v);
+    for (const ParameterSlot& s : v.slots) {
         std::vector<double> weights = read_numbers(inner(), s.weight, s.count, dtype());
         for (double& w : weights) w += common_() * unit_ * w;
         inner().upload_bytes(weights.data(), s.weight, weights.size() * sizeof(double));
     }
 }
 
-void PerturbedBackend::do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
-    inner().axpby(alpha, x, beta, y);
-    move_by(y, 3);
+void PerturbedBackend::perform(const verb::Axpby& v) {
+    inner().run(v);
+    move_by(v.y, 3);
 }
 
-void PerturbedBackend::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
-    inner().scatter_add_rows(from, rows, to);
-    HostMatrix sums = read_view(inner(), to);
-    for (const std::int32_t r : read_array(inner(), rows, from.rows))
-        for (std::int64_t c = 0; c < to.cols; ++c) sums(r, c) = rounded(sums(r, c));
-    write_view(inner(), sums, to);
+void PerturbedBackend::perform(const verb::ScatterAddRows& v) {
+    inner().run(v);
+    HostMatrix sums = read_view(inner(), v.to);
+    for (const std::int32_t r : read_array(inner(), v.rows, v.from.rows))
+        for (std::int64_t c = 0; c < v.to.cols; ++c) sums(r, c) = rounded(sums(r, c));
+    write_view(inner(), sums, v.to);
 }
 
 ModelWeights perturbed(ModelWeights weights, std::uint64_t seed) {

@@ -56,29 +56,26 @@ private:
     using Squares = HostMatrix;
 
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
-    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
-    void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
-    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                            const Epilogue& e) override;
-    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                 const Epilogue& e) override;
-    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override;
-    void do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) override;
-    void do_column_sums(ConstMatrixView g, MatrixView out) override;
-    void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                  double* loss_out) override;
-    void do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) override;
-    void do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
-                                        std::int64_t first_class, const LossInput& in, MatrixView grad,
-                                        double* loss_out) override;
-    void do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                 double* loss_out) override;
-    void do_optimizer_step(const TrainSpec& spec, std::int64_t step,
-                           std::span<const ParameterSlot> slots) override;
-    void do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) override;
-    void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
+    using ForwardingBackend::perform;
+    void perform(const verb::Spmm& v) override;
+    void perform(const verb::SpmmUnprepared& v) override;
+    void perform(const verb::SpmmTransposed& v) override;
+    void perform(const verb::Gemm& v) override;
+    void perform(const verb::Apply& v) override;
+    void perform(const verb::ApplyBackward& v) override;
+    void perform(const verb::ColumnSums& v) override;
+    void perform(const verb::SoftmaxCrossEntropy& v) override;
+    void perform(const verb::RowExpSums& v) override;
+    void perform(const verb::SoftmaxCrossEntropyShard& v) override;
+    void perform(const verb::BinaryCrossEntropy& v) override;
+    void perform(const verb::OptimizerStep& v) override;
+    void perform(const verb::Axpby& v) override;
+    void perform(const verb::ScatterAddRows& v) override;
 
     Squares squares_of(const Csr& a, ConstMatrixView b) const;
+    /// Performs a product and moves its result. `squares` are those of its sums.
+    template <class Product>
+    void multiply(Product v, const Squares& squares);
     /// Moves a complete product without its activation, then applies that and dropout.
     void finish(const Squares& squares, const HostMatrix& before, MatrixView c, Scale s, const Epilogue& e);
     /// Each element moves by `roundings` roundings of its own size.

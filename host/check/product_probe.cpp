@@ -67,17 +67,16 @@ std::unique_ptr<PreparedMatrix> ProductProbe::do_prepare(const Csr& a, Transpose
     return kept;
 }
 
-void ProductProbe::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    const auto& kept = static_cast<const Kept&>(a);
-    inner().spmm(*kept.prepared, b, c, s, e);
-    note({&kept, c.cols, s.beta != 0, false});
+void ProductProbe::perform(const verb::Spmm& v) {
+    const auto& kept = static_cast<const Kept&>(v.a);
+    inner().run(verb::Spmm{*kept.prepared, v.b, v.c, v.s, v.e});
+    note({&kept, v.c.cols, v.s.beta != 0, false});
 }
 
-void ProductProbe::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                                      const Epilogue& e) {
-    const auto& kept = static_cast<const Kept&>(a);
-    inner().spmm_transposed(*kept.prepared, b, c, s, e);
-    note({&kept, c.cols, s.beta != 0, true});
+void ProductProbe::perform(const verb::SpmmTransposed& v) {
+    const auto& kept = static_cast<const Kept&>(v.a);
+    inner().run(verb::SpmmTransposed{*kept.prepared, v.b, v.c, v.s, v.e});
+    note({&kept, v.c.cols, v.s.beta != 0, true});
 }
 
 void ProductProbe::note(const Use& use) {

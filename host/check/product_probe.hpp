@@ -25,10 +25,9 @@ public:
 private:
     struct Kept;
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
-    using ForwardingBackend::do_spmm;
-    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
-    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                            const Epilogue& e) override;
+    using ForwardingBackend::perform;
+    void perform(const verb::Spmm& v) override;
+    void perform(const verb::SpmmTransposed& v) override;
 
     /// A product that was made.
     struct Use {

@@ -1,21 +1,21 @@
 #pragma once
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include <gnnbench/backend.hpp>
 #include <gnnbench/transport.hpp>
+
+#include "check/forwarding_backend.hpp"
 
 namespace gnnbench::contract {
 
 /// Forwards every verb to another back end and writes down the products: what a strategy really multiplies.
-class RecordingBackend final : public Backend {
+class RecordingBackend final : public ForwardingBackend {
 public:
-    explicit RecordingBackend(Backend& inner) : Backend(inner.dtype()), inner_(inner) {}
+    using ForwardingBackend::ForwardingBackend;
 
     struct Product {
         bool sparse = false;
@@ -29,97 +29,22 @@ public:
     std::int64_t prepared_nonzeros() const { return prepared_nonzeros_; }
 
 private:
-    void* do_allocate(std::size_t bytes) override {
-        Buffer b = inner_.allocate(bytes);
-        void* data = b.data();
-        held_[data] = std::move(b);
-        return data;
-    }
-    void do_free(void* data, std::size_t) noexcept override { held_.erase(data); }
-    std::int64_t do_free_bytes() const override { return -1; }
-    void do_copy_in(const void* host, void* device, std::size_t bytes) override {
-        inner_.upload_bytes(host, device, bytes);
-    }
-    void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) override {
-        inner_.download_bytes(device, host, bytes, stream);
-    }
-    Event do_record(StreamRole stream) override { return inner_.record(stream); }
-    void do_wait(StreamRole stream, const Event& event) override { inner_.wait(stream, event); }
-    void do_synchronize(StreamRole stream) override { inner_.synchronize(stream); }
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override {
         prepared_nonzeros_ += a.nonzeros();
-        return inner_.prepare(a, t);
+        return ForwardingBackend::do_prepare(a, t);
     }
-    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override {
-        products_.push_back({true, a.rows, a.cols, b.cols});
-        inner_.spmm(a, b, c, s, e);
-    }
-    void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override {
-        products_.push_back({true, a.rows, a.cols, b.cols});
-        inner_.spmm(a, b, c, s, e);
-    }
-    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                            const Epilogue& e) override {
-        products_.push_back({true, a.cols, a.rows, b.cols});
-        inner_.spmm_transposed(a, b, c, s, e);
-    }
-    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                 const Epilogue& e) override {
-        products_.push_back({false, c.rows, ta == Transpose::yes ? a.rows : a.cols, c.cols});
-        inner_.gemm(ta, a, tb, b, c, s, e);
-    }
-    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override {
-        if (x.data == z.data)
-            inner_.apply(e, z);
-        else
-            inner_.dropout(e, x, z);
-    }
-    void do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) override {
-        inner_.apply_backward(e, h, dh, dz);
-    }
-    void do_column_sums(ConstMatrixView g, MatrixView out) override { inner_.column_sums(g, out); }
-    void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                  double* loss) override {
-        inner_.softmax_cross_entropy(logits, in, grad, loss);
-    }
-    void do_row_maxima(ConstMatrixView logits, MatrixView maxima) override { inner_.row_maxima(logits, maxima); }
-    void do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) override {
-        inner_.row_exp_sums(logits, maxima, sums);
-    }
-    void do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
-                                        std::int64_t first_class, const LossInput& in, MatrixView grad,
-                                        double* loss) override {
-        inner_.softmax_cross_entropy_shard(logits, maxima, sums, first_class, in, grad, loss);
-    }
-    void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override {
-        inner_.count_correct(logits, in, counts);
-    }
-    void do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                 double* loss) override {
-        inner_.binary_cross_entropy(logits, in, grad, loss);
-    }
-    void do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override {
-        inner_.count_positives(logits, in, counts);
-    }
-    void do_optimizer_step(const TrainSpec& spec, std::int64_t step,
-                           std::span<const ParameterSlot> slots) override {
-        inner_.optimizer_step(spec, step, slots);
-    }
-    void do_fill(MatrixView m, double v) override { inner_.fill(m, v); }
-    void do_copy(ConstMatrixView from, MatrixView to) override { inner_.copy(from, to); }
-    void do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) override {
-        inner_.axpby(alpha, x, beta, y);
-    }
-    void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override {
-        inner_.gather_rows(from, rows, to);
-    }
-    void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override {
-        inner_.scatter_add_rows(from, rows, to);
-    }
-    std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override { return inner_.connect(group); }
+    using ForwardingBackend::perform;
+    void perform(const verb::Spmm& v) override { multiply(v, {true, v.a.rows, v.a.cols, v.b.cols}); }
+    void perform(const verb::SpmmUnprepared& v) override { multiply(v, {true, v.a.rows, v.a.cols, v.b.cols}); }
+    void perform(const verb::SpmmTransposed& v) override { multiply(v, {true, v.a.cols, v.a.rows, v.b.cols}); }
+    void perform(const verb::Gemm& v) override { multiply(v, {false, v.c.rows, v.inner(), v.c.cols}); }
 
-    Backend& inner_;
-    std::map<void*, Buffer> held_;
+    template <class Verb>
+    void multiply(const Verb& v, const Product& product) {
+        products_.push_back(product);
+        inner().run(v);
+    }
+
     std::vector<Product> products_;
     std::int64_t prepared_nonzeros_ = 0;
 };

@@ -93,13 +93,13 @@ ProductEnds FaultyBackend::ends(MatrixView c, Scale s, const Epilogue& e) {
     return {s.beta != 0 ? read_view(inner(), c) : HostMatrix(), s, read_epilogue(inner(), e, c.rows, c.cols)};
 }
 
-void FaultyBackend::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+void FaultyBackend::perform(const verb::Spmm& v) {
     Buffer bias;
-    if (fault_ == Fault::beta_ignored) s.beta = 0;
-    const ProductEnds given = ends(c, s, e);
-    inner().spmm(a, b, c, s, changed(e, c.cols, bias));
-    if (fault_ == Fault::product_off) return spoil_product(a, b, c, given);
-    spoil(c);
+    const Scale s{v.s.alpha, fault_ == Fault::beta_ignored ? 0 : v.s.beta};
+    const ProductEnds given = ends(v.c, s, v.e);
+    inner().spmm(v.a, v.b, v.c, s, changed(v.e, v.c.cols, bias));
+    if (fault_ == Fault::product_off) return spoil_product(v.a, v.b, v.c, given);
+    spoil(v.c);
 }
 
 void FaultyBackend::spoil(MatrixView c) {
@@ -142,16 +142,15 @@ void FaultyBackend::spoil_product(const PreparedMatrix& a, ConstMatrixView b, Ma
     add_to(c, r, 0, times_ * bound_of(judge, read_view(inner(), c), r, 0));
 }
 
-void FaultyBackend::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c,
-                            Scale s, const Epilogue& e) {
+void FaultyBackend::perform(const verb::Gemm& v) {
     Buffer bias;
-    const ProductEnds given = ends(c, s, e);
-    inner().gemm(ta, a, tb, b, c, s, changed(e, c.cols, bias));
-    if (tb == Transpose::yes) return;
-    if (fault_ == Fault::not_a_number && ta == Transpose::yes && !c.empty()) add_to(c, 0, 0, NAN);
-    if (fault_ == Fault::gemm_off && ta == Transpose::yes) spoil_gradient(a, b, c, given);
-    if (fault_ == Fault::masked_element && ta == Transpose::no && e.activation == Activation::relu)
-        spoil_zero(a, b, c, given);
+    const ProductEnds given = ends(v.c, v.s, v.e);
+    inner().gemm(v.ta, v.a, v.tb, v.b, v.c, v.s, changed(v.e, v.c.cols, bias));
+    if (v.tb == Transpose::yes) return;
+    if (fault_ == Fault::not_a_number && v.ta == Transpose::yes && !v.c.empty()) add_to(v.c, 0, 0, NAN);
+    if (fault_ == Fault::gemm_off && v.ta == Transpose::yes) spoil_gradient(v.a, v.b, v.c, given);
+    if (fault_ == Fault::masked_element && v.ta == Transpose::no && v.e.activation == Activation::relu)
+        spoil_zero(v.a, v.b, v.c, given);
 }
 
 /// The first element that sums up more than zeros.
@@ -175,75 +174,72 @@ void FaultyBackend::spoil_zero(ConstMatrixView a, ConstMatrixView b, MatrixView 
         if (bound_of(judge, found, r, 0) == 0) return add_to(c, r, 0, 1e-30);
 }
 
-void FaultyBackend::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
-    if (fault_ != Fault::sigmoid_far_out || e.activation != Activation::sigmoid)
-        return ForwardingBackend::do_apply(e, x, z);
-    const HostMatrix before = read_view(inner(), x);
-    ForwardingBackend::do_apply(e, x, z);
-    HostMatrix found = read_view(inner(), z);
-    for (std::int64_t r = 0; r < z.rows; ++r) {
-        for (std::int64_t c = 0; c < z.cols; ++c)
+void FaultyBackend::perform(const verb::Apply& v) {
+    if (fault_ != Fault::sigmoid_far_out || v.e.activation != Activation::sigmoid) return inner().run(v);
+    const HostMatrix before = read_view(inner(), v.x);
+    inner().run(v);
+    HostMatrix found = read_view(inner(), v.z);
+    for (std::int64_t r = 0; r < v.z.rows; ++r) {
+        for (std::int64_t c = 0; c < v.z.cols; ++c)
             if (before(r, c) < -178) found(r, c) = 1;
-        write_row(inner(), z, r, &found(r, 0));
+        write_row(inner(), v.z, r, &found(r, 0));
     }
 }
 
-void FaultyBackend::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
-    Epilogue given = e;
+void FaultyBackend::perform(const verb::ApplyBackward& v) {
+    Epilogue given = v.e;
     if (fault_ == Fault::wrong_derivative) given.activation = Activation::identity;
-    inner().apply_backward(given, h, dh, dz);
+    inner().apply_backward(given, v.h, v.dh, v.dz);
 }
 
-void FaultyBackend::do_column_sums(ConstMatrixView g, MatrixView out) {
-    inner().column_sums(g, out);
+void FaultyBackend::perform(const verb::ColumnSums& v) {
+    inner().run(v);
     if (fault_ != Fault::column_sum_off) return;
-    const HostMatrix terms = read_view(inner(), g);
+    const HostMatrix terms = read_view(inner(), v.g);
     double size = 0;
     for (std::int64_t r = 0; r < terms.rows; ++r) size += std::abs(terms(r, 0));
-    add_to(out, 0, 0, times_ * rounding_of(dtype()).gamma(static_cast<double>(terms.rows)) * size);
+    add_to(v.out, 0, 0, times_ * rounding_of(dtype()).gamma(static_cast<double>(terms.rows)) * size);
 }
 
-void FaultyBackend::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                             double* loss_out) {
-    LossInput given = in;
+void FaultyBackend::perform(const verb::SoftmaxCrossEntropy& v) {
+    LossInput given = v.in;
     if (fault_ == Fault::loss_mean || (fault_ == Fault::late_mean && progress().epoch >= late_epoch))
-        given.scale = in.scale / (1 + in.scale);  // 1/n, then 1/(n + 1)
+        given.scale = v.in.scale / (1 + v.in.scale);  // 1/n, then 1/(n + 1)
     // The gradient may replace the logits.
-    const HostMatrix before = read_view(inner(), logits);
-    inner().softmax_cross_entropy(logits, given, grad, loss_out);
-    if (fault_ == Fault::loss_gradient_off) spoil_loss(before, in, grad);
+    const HostMatrix before = read_view(inner(), v.logits);
+    inner().softmax_cross_entropy(v.logits, given, v.grad, v.loss_out);
+    if (fault_ == Fault::loss_gradient_off) spoil_loss(before, v.in, v.grad);
 }
 
-void FaultyBackend::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                            double* loss_out) {
-    LossInput given = in;
-    if (fault_ == Fault::class_mean) given.scale = in.scale * static_cast<double>(logits.cols);
-    inner().binary_cross_entropy(logits, given, grad, loss_out);
+void FaultyBackend::perform(const verb::BinaryCrossEntropy& v) {
+    LossInput given = v.in;
+    if (fault_ == Fault::class_mean) given.scale = v.in.scale * static_cast<double>(v.logits.cols);
+    inner().binary_cross_entropy(v.logits, given, v.grad, v.loss_out);
 }
 
-void FaultyBackend::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
-    inner().count_correct(logits, in, counts);
+void FaultyBackend::perform(const verb::CountCorrect& v) {
+    inner().run(v);
     if (fault_ != Fault::class_zero_right) return;
-    const HostMatrix found = read_view(inner(), logits);
-    const auto labels = read_array(inner(), in.labels, logits.rows);
-    const auto split = read_array(inner(), in.split, logits.rows);
-    auto told = read_array(inner(), counts, 6);
-    for (std::int64_t r = 0; r < logits.rows; ++r) {
+    const HostMatrix found = read_view(inner(), v.logits);
+    const auto labels = read_array(inner(), v.in.labels, v.logits.rows);
+    const auto split = read_array(inner(), v.in.split, v.logits.rows);
+    auto told = read_array(inner(), v.counts, 6);
+    for (std::int64_t r = 0; r < v.logits.rows; ++r) {
         const auto at = static_cast<std::size_t>(r);
-        const double* row = found.values.data() + r * logits.cols;
-        if (split[at] == Split::none || labels[at] != 0 || std::max_element(row, row + logits.cols) == row)
+        const double* row = found.values.data() + r * v.logits.cols;
+        if (split[at] == Split::none || labels[at] != 0 || std::max_element(row, row + v.logits.cols) == row)
             continue;
         ++told[2 * (static_cast<std::size_t>(split[at]) - 1)];
     }
-    inner().upload_bytes(told.data(), counts, told.size() * sizeof(std::int64_t));
+    inner().upload_bytes(told.data(), v.counts, told.size() * sizeof(std::int64_t));
 }
 
-void FaultyBackend::do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
-    inner().count_positives(logits, in, counts);
+void FaultyBackend::perform(const verb::CountPositives& v) {
+    inner().run(v);
     if (fault_ != Fault::no_false_negatives) return;
-    auto told = read_array(inner(), counts, 9);
+    auto told = read_array(inner(), v.counts, 9);
     told[2] = told[5] = told[8] = 0;
-    inner().upload_bytes(told.data(), counts, told.size() * sizeof(std::int64_t));
+    inner().upload_bytes(told.data(), v.counts, told.size() * sizeof(std::int64_t));
 }
 
 /// Of a counted row, the gradient of a class that is not its label: p·scale, p = exp(x) / Σ exp; the first that is not
@@ -272,23 +268,22 @@ void FaultyBackend::spoil_loss(const HostMatrix& logits, const LossInput& in, Ma
     }
 }
 
-void FaultyBackend::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
-                                      std::span<const ParameterSlot> slots) {
-    std::vector<ParameterSlot> given(slots.begin(), slots.end());
+void FaultyBackend::perform(const verb::OptimizerStep& v) {
+    std::vector<ParameterSlot> given(v.slots.begin(), v.slots.end());
     double decay = 0;
-    for (const ParameterSlot& s : slots) decay = std::max(decay, s.weight_decay);
+    for (const ParameterSlot& s : v.slots) decay = std::max(decay, s.weight_decay);
     if (fault_ == Fault::decayed_bias)
         for (ParameterSlot& s : given) s.weight_decay = decay;
-    const bool late = step > late_epoch;
+    const bool late = v.step > late_epoch;
     if (fault_ == Fault::late_standstill && late) return;
     if (fault_ == Fault::late_decay && late)
         for (ParameterSlot& s : given) s.weight_decay = 0;
     const bool earlier =
-        (fault_ == Fault::adam_correction && step > 1) || (fault_ == Fault::late_correction && late);
-    const bool off = fault_ == Fault::step_off && spec.optimizer == OptimizerKind::sgd && slots[0].count > 0;
-    const double before = off ? read_numbers(inner(), slots[0].weight, 1, dtype())[0] : 0;
-    inner().optimizer_step(spec, earlier ? step - 1 : step, given);
-    if (off) spoil_step(spec, slots[0], before);
+        (fault_ == Fault::adam_correction && v.step > 1) || (fault_ == Fault::late_correction && late);
+    const bool off = fault_ == Fault::step_off && v.spec.optimizer == OptimizerKind::sgd && v.slots[0].count > 0;
+    const double before = off ? read_numbers(inner(), v.slots[0].weight, 1, dtype())[0] : 0;
+    inner().optimizer_step(v.spec, earlier ? v.step - 1 : v.step, given);
+    if (off) spoil_step(v.spec, v.slots[0], before);
 }
 
 /// w' = w − η(g + λw) may be γ_12·η(|g| + λ|w|) + 2u|w| off.
@@ -301,11 +296,11 @@ void FaultyBackend::spoil_step(const TrainSpec& spec, const ParameterSlot& slot,
     add_to({slot.weight, 1, 1, 1, dtype()}, 0, 0, times_ * bound);
 }
 
-void FaultyBackend::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
-    inner().gather_rows(from, rows, to);
-    if (fault_ != Fault::wrong_gather || to.rows < 2) return;
-    const HostMatrix found = read_view(inner(), to);
-    write_row(inner(), to, to.rows - 1, found.values.data());
+void FaultyBackend::perform(const verb::GatherRows& v) {
+    inner().run(v);
+    if (fault_ != Fault::wrong_gather || v.to.rows < 2) return;
+    const HostMatrix found = read_view(inner(), v.to);
+    write_row(inner(), v.to, v.to.rows - 1, found.values.data());
 }
 
 void FaultyBackend::do_wait(StreamRole stream, const Event& event) {

@@ -18,22 +18,18 @@ public:
 
 private:
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
-    using ForwardingBackend::do_spmm;
-    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
-    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                 const Epilogue& e) override;
-    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override;
-    void do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) override;
-    void do_column_sums(ConstMatrixView g, MatrixView out) override;
-    void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                  double* loss_out) override;
-    void do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                 double* loss_out) override;
-    void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
-    void do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
-    void do_optimizer_step(const TrainSpec& spec, std::int64_t step,
-                           std::span<const ParameterSlot> slots) override;
-    void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
+    using ForwardingBackend::perform;
+    void perform(const verb::Spmm& v) override;
+    void perform(const verb::Gemm& v) override;
+    void perform(const verb::Apply& v) override;
+    void perform(const verb::ApplyBackward& v) override;
+    void perform(const verb::ColumnSums& v) override;
+    void perform(const verb::SoftmaxCrossEntropy& v) override;
+    void perform(const verb::BinaryCrossEntropy& v) override;
+    void perform(const verb::CountCorrect& v) override;
+    void perform(const verb::CountPositives& v) override;
+    void perform(const verb::OptimizerStep& v) override;
+    void perform(const verb::GatherRows& v) override;
     void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) override;
     void do_wait(StreamRole stream, const Event& event) override;
     void do_synchronize(StreamRole stream) override;

@@ -121,10 +121,10 @@ private:
 
 /// The back end's verbs on arrays of the host.
 template <class T>
-class Device {
+class TestDevice {
 public:
     using Wider = typename Format<T>::Wider;
-    Device() {
+    TestDevice() {
         const PluginCatalog catalog;
         const auto name = variable("GNNBENCH_FUNCTIONS_KERNEL", "cpu");
         const PluginDescription about = catalog.find(PluginKind::kernel, name);
@@ -181,7 +181,7 @@ W exact_sigmoid(W x) {
 TEMPLATE_TEST_CASE("functions: activations and their derivatives", "", float, double) {
     using T = TestType;
     using W = typename Format<T>::Wider;
-    Device<T> device;
+    TestDevice<T> device;
     if (!device) return;
     const T slope = static_cast<T>(leaky_slope);
     for (const Activation a :
@@ -224,7 +224,7 @@ TEMPLATE_TEST_CASE("functions: activations and their derivatives", "", float, do
 TEMPLATE_TEST_CASE("functions: softmax of two classes, and its loss", "", float, double) {
     using T = TestType;
     using W = typename Format<T>::Wider;
-    Device<T> device;
+    TestDevice<T> device;
     if (!device) return;
     Verdict<T> gradient("softmax", 8);
     const Buffer loss = (*device).allocate(sizeof(double));
@@ -264,7 +264,7 @@ TEMPLATE_TEST_CASE("functions: softmax of two classes, and its loss", "", float,
 TEMPLATE_TEST_CASE("functions: exponentials of shards", "", float, double) {
     using T = TestType;
     using W = typename Format<T>::Wider;
-    Device<T> device;
+    TestDevice<T> device;
     if (!device) return;
     Verdict<T> sums("sum", 4), gradient("gradient", 6);
     const Buffer loss = (*device).allocate(sizeof(double));
@@ -298,7 +298,7 @@ TEMPLATE_TEST_CASE("functions: exponentials of shards", "", float, double) {
 TEMPLATE_TEST_CASE("functions: binary cross-entropy of either label", "", float, double) {
     using T = TestType;
     using W = typename Format<T>::Wider;
-    Device<T> device;
+    TestDevice<T> device;
     if (!device) return;
     const Buffer loss = (*device).allocate(sizeof(double));
     for (const std::uint8_t label : {0, 1}) {
@@ -338,7 +338,7 @@ TEMPLATE_TEST_CASE("functions: the first step of Adam, of gradients whose square
                    double) {
     using T = TestType;
     using W = typename Format<T>::Wider;
-    Device<T> device;
+    TestDevice<T> device;
     if (!device) return;
     Verdict<T> steps("step", 16, 128 * Format<T>::lost);  // a denormal moment, divided by ε
     const TrainSpec spec{.optimizer = OptimizerKind::adam, .learning_rate = 0.25, .weight_decay = {}};

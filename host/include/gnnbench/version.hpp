@@ -2,7 +2,7 @@
 /// The plugin interface's version and the build identity that a plugin must share with the host.
 
 /// Raised with every change of a class layout, virtual function or enumeration in this folder.
-#define GNNBENCH_API_VERSION 18
+#define GNNBENCH_API_VERSION 19
 
 #define GNNBENCH_TEXT_(x) #x
 #define GNNBENCH_TEXT(x) GNNBENCH_TEXT_(x)

@@ -118,120 +118,116 @@ std::string CpuBackend<T>::do_notes() const {
 }
 
 template <class T>
-void CpuBackend<T>::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    static_cast<const CpuPrepared<T>&>(a).multiply(dense_side<T>(b, c, s, e), threads_, workspace_);
+void CpuBackend<T>::perform(const verb::Spmm& v) {
+    static_cast<const CpuPrepared<T>&>(v.a).multiply(dense_side<T>(v.b, v.c, v.s, v.e), threads_, workspace_);
 }
 
 template <class T>
-void CpuBackend<T>::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    const FlatCsr<T> flat{{a.indptr, a.indices, a.rows, a.cols}, static_cast<const T*>(a.values)};
-    spmm_by_rows(flat, dense_side<T>(b, c, s, e), threads_);
+void CpuBackend<T>::perform(const verb::SpmmUnprepared& v) {
+    const FlatCsr<T> flat{{v.a.indptr, v.a.indices, v.a.rows, v.a.cols}, static_cast<const T*>(v.a.values)};
+    spmm_by_rows(flat, dense_side<T>(v.b, v.c, v.s, v.e), threads_);
 }
 
 template <class T>
-void CpuBackend<T>::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                                       const Epilogue& e) {
-    static_cast<const CpuPrepared<T>&>(a).multiply_transposed(dense_side<T>(b, c, s, e), threads_);
+void CpuBackend<T>::perform(const verb::SpmmTransposed& v) {
+    static_cast<const CpuPrepared<T>&>(v.a).multiply_transposed(dense_side<T>(v.b, v.c, v.s, v.e), threads_);
 }
 
 template <class T>
-void CpuBackend<T>::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c,
-                            Scale s, const Epilogue& e) {
-    cpu::gemm(GemmCall<T>{ta, a, tb, b, c, static_cast<T>(s.alpha), static_cast<T>(s.beta), FlatEpilogue<T>(e)},
+void CpuBackend<T>::perform(const verb::Gemm& v) {
+    cpu::gemm(GemmCall<T>{v.ta, v.a, v.tb, v.b, v.c, static_cast<T>(v.s.alpha), static_cast<T>(v.s.beta),
+                          FlatEpilogue<T>(v.e)},
               threads_, workspace_);
 }
 
 template <class T>
-void CpuBackend<T>::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
-    const FlatEpilogue<T> flat(e);
-    parallel_ranges(threads_, x.rows, least_rows(x.cols),
-                    [&](std::int64_t begin, std::int64_t end) { epilogue_rows(flat, x, z, {begin, end}); });
+void CpuBackend<T>::perform(const verb::Apply& v) {
+    const FlatEpilogue<T> flat(v.e);
+    parallel_ranges(threads_, v.x.rows, least_rows(v.x.cols),
+                    [&](std::int64_t begin, std::int64_t end) { epilogue_rows(flat, v.x, v.z, {begin, end}); });
 }
 
 template <class T>
-void CpuBackend<T>::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
-    const FlatEpilogue<T> flat(e);
-    parallel_ranges(threads_, h.rows, least_rows(h.cols), [&](std::int64_t begin, std::int64_t end) {
-        row_operations<T>().epilogue_backward(flat, h, dh, dz, {begin, end});
+void CpuBackend<T>::perform(const verb::ApplyBackward& v) {
+    const FlatEpilogue<T> flat(v.e);
+    parallel_ranges(threads_, v.h.rows, least_rows(v.h.cols), [&](std::int64_t begin, std::int64_t end) {
+        row_operations<T>().epilogue_backward(flat, v.h, v.dh, v.dz, {begin, end});
     });
 }
 
 template <class T>
-void CpuBackend<T>::do_column_sums(ConstMatrixView g, MatrixView out) {
+void CpuBackend<T>::perform(const verb::ColumnSums& v) {
     // Fixed runs of rows, added up in their order: the same bits at any number of threads.
     constexpr std::int64_t run = 1 << 12;
-    const std::int64_t runs = (g.rows + run - 1) / run;
-    const auto cols = usize(g.cols);
+    const std::int64_t runs = (v.g.rows + run - 1) / run;
+    const auto cols = usize(v.g.cols);
     std::vector<double> sums(usize(runs) * cols);
-    parallel_chunks(threads_, g.rows, run, [&](std::int64_t begin, std::int64_t end) {
-        row_operations<T>().add_column_sums(g, {begin, end}, sums.data() + usize(begin / run) * cols);
+    parallel_chunks(threads_, v.g.rows, run, [&](std::int64_t begin, std::int64_t end) {
+        row_operations<T>().add_column_sums(v.g, {begin, end}, sums.data() + usize(begin / run) * cols);
     });
     for (std::size_t c = 0; c < cols; ++c) {
         double sum = 0;
         for (std::size_t i = 0; i < usize(runs); ++i) sum += sums[i * cols + c];
-        row_of<T>(out, 0)[c] = static_cast<T>(sum);
+        row_of<T>(v.out, 0)[c] = static_cast<T>(sum);
     }
 }
 
 template <class T>
-void CpuBackend<T>::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                             double* loss_out) {
-    *loss_out = sum_of_runs(threads_, logits.rows, [&](RowRange rows) {
-        return loss_operations<T>().softmax_cross_entropy(logits, in, grad, rows);
+void CpuBackend<T>::perform(const verb::SoftmaxCrossEntropy& v) {
+    *v.loss_out = sum_of_runs(threads_, v.logits.rows, [&](RowRange rows) {
+        return loss_operations<T>().softmax_cross_entropy(v.logits, v.in, v.grad, rows);
     });
 }
 
 template <class T>
-void CpuBackend<T>::do_row_maxima(ConstMatrixView logits, MatrixView maxima) {
-    cpu::row_maxima<T>(threads_, logits, maxima);
+void CpuBackend<T>::perform(const verb::RowMaxima& v) {
+    cpu::row_maxima<T>(threads_, v.logits, v.maxima);
 }
 template <class T>
-void CpuBackend<T>::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) {
-    cpu::row_exp_sums<T>(threads_, logits, maxima, sums);
+void CpuBackend<T>::perform(const verb::RowExpSums& v) {
+    cpu::row_exp_sums<T>(threads_, v.logits, v.maxima, v.sums);
 }
 template <class T>
-void CpuBackend<T>::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima,
-                                                   ConstMatrixView sums, std::int64_t first_class,
-                                                   const LossInput& in, MatrixView grad, double* loss_out) {
-    *loss_out = cpu::softmax_cross_entropy_shard<T>(threads_, logits, maxima, sums, first_class, in, grad);
+void CpuBackend<T>::perform(const verb::SoftmaxCrossEntropyShard& v) {
+    *v.loss_out =
+        cpu::softmax_cross_entropy_shard<T>(threads_, v.logits, v.maxima, v.sums, v.first_class, v.in, v.grad);
 }
 
 template <class T>
-void CpuBackend<T>::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
-    std::fill_n(counts, 6, 0);
-    parallel_ranges(threads_, logits.rows, least_rows(logits.cols), [&](std::int64_t begin, std::int64_t end) {
+void CpuBackend<T>::perform(const verb::CountCorrect& v) {
+    std::fill_n(v.counts, 6, 0);
+    parallel_ranges(threads_, v.logits.rows, least_rows(v.logits.cols), [&](std::int64_t begin, std::int64_t end) {
         std::int64_t mine[6] = {};
-        loss_operations<T>().count_correct(logits, in, {begin, end}, mine);
+        loss_operations<T>().count_correct(v.logits, v.in, {begin, end}, mine);
         for (int i = 0; i < 6; ++i)
 #pragma omp atomic
-            counts[i] += mine[i];
+            v.counts[i] += mine[i];
     });
 }
 
 template <class T>
-void CpuBackend<T>::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                            double* loss_out) {
-    *loss_out = sum_of_runs(threads_, logits.rows, [&](RowRange rows) {
-        return loss_operations<T>().binary_cross_entropy(logits, in, grad, rows);
+void CpuBackend<T>::perform(const verb::BinaryCrossEntropy& v) {
+    *v.loss_out = sum_of_runs(threads_, v.logits.rows, [&](RowRange rows) {
+        return loss_operations<T>().binary_cross_entropy(v.logits, v.in, v.grad, rows);
     });
 }
 
 template <class T>
-void CpuBackend<T>::do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
-    std::fill_n(counts, 9, 0);
-    parallel_ranges(threads_, logits.rows, least_rows(logits.cols), [&](std::int64_t begin, std::int64_t end) {
+void CpuBackend<T>::perform(const verb::CountPositives& v) {
+    std::fill_n(v.counts, 9, 0);
+    parallel_ranges(threads_, v.logits.rows, least_rows(v.logits.cols), [&](std::int64_t begin, std::int64_t end) {
         std::int64_t mine[9] = {};
-        loss_operations<T>().count_positives(logits, in, {begin, end}, mine);
+        loss_operations<T>().count_positives(v.logits, v.in, {begin, end}, mine);
         for (int i = 0; i < 9; ++i)
 #pragma omp atomic
-            counts[i] += mine[i];
+            v.counts[i] += mine[i];
     });
 }
 
 template <class T>
-void CpuBackend<T>::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
-                                      std::span<const ParameterSlot> slots) {
-    const auto t = static_cast<double>(step);
+void CpuBackend<T>::perform(const verb::OptimizerStep& v) {
+    const TrainSpec& spec = v.spec;
+    const auto t = static_cast<double>(v.step);
     const OptimizerStep<T> s{.kind = spec.optimizer,
                              .rate = static_cast<T>(spec.learning_rate),
                              .beta1 = static_cast<T>(spec.beta1),
@@ -241,58 +237,58 @@ void CpuBackend<T>::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
                              .epsilon = static_cast<T>(spec.epsilon),
                              .first_correction = static_cast<T>(1 / (1 - std::pow(spec.beta1, t))),
                              .second_correction = static_cast<T>(1 / (1 - std::pow(spec.beta2, t)))};
-    for (const ParameterSlot& slot : slots)
+    for (const ParameterSlot& slot : v.slots)
         parallel_ranges(threads_, slot.count, worth_sharing, [&](std::int64_t begin, std::int64_t end) {
             row_operations<T>().optimizer(s, slot, begin, end);
         });
 }
 
 template <class T>
-void CpuBackend<T>::do_fill(MatrixView m, double v) {
-    const auto value = static_cast<T>(v);
+void CpuBackend<T>::perform(const verb::Fill& v) {
+    const auto value = static_cast<T>(v.value);
     const auto fill = row_operations<T>().fill;
-    if (!m.contiguous()) {
-        parallel_ranges(threads_, m.rows, least_rows(m.cols), [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t r = begin; r < end; ++r) fill(row_of<T>(m, r), m.cols, value, false);
+    if (!v.m.contiguous()) {
+        parallel_ranges(threads_, v.m.rows, least_rows(v.m.cols), [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t r = begin; r < end; ++r) fill(row_of<T>(v.m, r), v.m.cols, value, false);
         });
         return;
     }
     // Whole cache lines for each thread. What the caches cannot hold is written past them.
     constexpr std::int64_t line = 64 / sizeof(T);
-    const std::int64_t count = m.rows * m.cols;
-    const bool past_caches = reinterpret_cast<std::uintptr_t>(m.data) % 64 == 0 &&
-                             static_cast<std::int64_t>(m.bytes()) > last_level_cache_bytes();
+    const std::int64_t count = v.m.rows * v.m.cols;
+    const bool past_caches = reinterpret_cast<std::uintptr_t>(v.m.data) % 64 == 0 &&
+                             static_cast<std::int64_t>(v.m.bytes()) > last_level_cache_bytes();
     parallel_ranges(
         threads_, (count + line - 1) / line, worth_sharing / line, [&](std::int64_t begin, std::int64_t end) {
-            fill(row_of<T>(m, 0) + begin * line, std::min(count, end * line) - begin * line, value, past_caches);
+            fill(row_of<T>(v.m, 0) + begin * line, std::min(count, end * line) - begin * line, value, past_caches);
         });
 }
 
 template <class T>
-void CpuBackend<T>::do_copy(ConstMatrixView from, MatrixView to) {
-    const std::size_t row_bytes = usize(from.cols) * sizeof(T);
-    parallel_ranges(threads_, from.rows, least_rows(from.cols), [&](std::int64_t begin, std::int64_t end) {
-        if (from.contiguous() && to.contiguous()) {
-            std::memcpy(row_of<T>(to, begin), row_of<T>(from, begin), usize(end - begin) * row_bytes);
+void CpuBackend<T>::perform(const verb::Copy& v) {
+    const std::size_t row_bytes = usize(v.from.cols) * sizeof(T);
+    parallel_ranges(threads_, v.from.rows, least_rows(v.from.cols), [&](std::int64_t begin, std::int64_t end) {
+        if (v.from.contiguous() && v.to.contiguous()) {
+            std::memcpy(row_of<T>(v.to, begin), row_of<T>(v.from, begin), usize(end - begin) * row_bytes);
         } else {
             for (std::int64_t r = begin; r < end; ++r)
-                std::memcpy(row_of<T>(to, r), row_of<T>(from, r), row_bytes);
+                std::memcpy(row_of<T>(v.to, r), row_of<T>(v.from, r), row_bytes);
         }
     });
 }
 
 // One pass at memory speed, which the compiler vectorises.
 template <class T>
-void CpuBackend<T>::do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
-    const T a = static_cast<T>(alpha), b = static_cast<T>(beta);
-    const bool flat = x.contiguous() && y.contiguous();
-    const std::int64_t rows = flat ? y.rows * y.cols : y.rows, cols = flat ? 1 : y.cols;
+void CpuBackend<T>::perform(const verb::Axpby& v) {
+    const T a = static_cast<T>(v.alpha), b = static_cast<T>(v.beta);
+    const bool flat = v.x.contiguous() && v.y.contiguous();
+    const std::int64_t rows = flat ? v.y.rows * v.y.cols : v.y.rows, cols = flat ? 1 : v.y.cols;
     parallel_ranges(threads_, rows, least_rows(cols), [&](std::int64_t begin, std::int64_t end) {
         const auto add = [&](const T* from, T* to, std::int64_t count) {
             for (std::int64_t i = 0; i < count; ++i) to[i] = a * from[i] + b * to[i];
         };
-        if (flat) return add(row_of<T>(x, 0) + begin, row_of<T>(y, 0) + begin, end - begin);
-        for (std::int64_t r = begin; r < end; ++r) add(row_of<T>(x, r), row_of<T>(y, r), cols);
+        if (flat) return add(row_of<T>(v.x, 0) + begin, row_of<T>(v.y, 0) + begin, end - begin);
+        for (std::int64_t r = begin; r < end; ++r) add(row_of<T>(v.x, r), row_of<T>(v.y, r), cols);
     });
 }
 
@@ -307,18 +303,18 @@ bool past_caches(const void* to, std::int64_t bytes) {
 }  // namespace
 
 template <class T>
-void CpuBackend<T>::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
-    const bool past =
-        to.cols % 16 == 0 && to.ld % 16 == 0 && past_caches(to.data, static_cast<std::int64_t>(to.bytes()));
-    parallel_ranges(threads_, to.rows, least_rows(to.cols), [&](std::int64_t begin, std::int64_t end) {
-        row_operations<T>().gather(from, rows, to, {begin, end}, past);
+void CpuBackend<T>::perform(const verb::GatherRows& v) {
+    const bool past = v.to.cols % 16 == 0 && v.to.ld % 16 == 0 &&
+                      past_caches(v.to.data, static_cast<std::int64_t>(v.to.bytes()));
+    parallel_ranges(threads_, v.to.rows, least_rows(v.to.cols), [&](std::int64_t begin, std::int64_t end) {
+        row_operations<T>().gather(v.from, v.rows, v.to, {begin, end}, past);
     });
 }
 
 template <class T>
-void CpuBackend<T>::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
-    parallel_ranges(threads_, from.rows, least_rows(from.cols), [&](std::int64_t begin, std::int64_t end) {
-        row_operations<T>().scatter_add(from, rows, to, {begin, end});
+void CpuBackend<T>::perform(const verb::ScatterAddRows& v) {
+    parallel_ranges(threads_, v.from.rows, least_rows(v.from.cols), [&](std::int64_t begin, std::int64_t end) {
+        row_operations<T>().scatter_add(v.from, v.rows, v.to, {begin, end});
     });
 }
 
@@ -336,10 +332,10 @@ std::unique_ptr<Transport> CpuBackend<T>::do_connect(const ProcessGroup& group) 
                     bytes - whole);
     };
     const auto gather = [this](ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
-        do_gather_rows(from, rows, to);
+        perform(verb::GatherRows{from, rows, to});
     };
     const auto add = [this](ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
-        do_scatter_add_rows(from, rows, to);
+        perform(verb::ScatterAddRows{from, rows, to});
     };
     return make_shared_transport(group, memory_, {copy, gather, add}, transport_);
 }

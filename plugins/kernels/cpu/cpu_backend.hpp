@@ -28,33 +28,7 @@ private:
     void do_wait(StreamRole stream, const Event& event) override;
     void do_synchronize(StreamRole stream) override;
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
-    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
-    void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
-    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                            const Epilogue& e) override;
-    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                 const Epilogue& e) override;
-    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override;
-    void do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) override;
-    void do_column_sums(ConstMatrixView g, MatrixView out) override;
-    void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                  double* loss_out) override;
-    void do_row_maxima(ConstMatrixView logits, MatrixView maxima) override;
-    void do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) override;
-    void do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
-                                        std::int64_t first_class, const LossInput& in, MatrixView grad,
-                                        double* loss_out) override;
-    void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
-    void do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                 double* loss_out) override;
-    void do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
-    void do_optimizer_step(const TrainSpec& spec, std::int64_t step,
-                           std::span<const ParameterSlot> slots) override;
-    void do_fill(MatrixView m, double v) override;
-    void do_copy(ConstMatrixView from, MatrixView to) override;
-    void do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) override;
-    void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
-    void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
+    GNNBENCH_PERFORMS_EVERY_VERB
     std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override;
 
     std::string do_notes() const override;

@@ -96,15 +96,14 @@ Event CudaBackend::do_record(StreamRole stream) { return streams_.record(stream)
 void CudaBackend::do_wait(StreamRole stream, const Event& event) { streams_.wait(stream, event); }
 void CudaBackend::do_synchronize(StreamRole stream) { streams_.synchronize(stream); }
 
-void CudaBackend::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                          const Epilogue& e) {
-    const std::int64_t inner = ta == Transpose::no ? a.cols : a.rows;
-    if (inner > 0 && s.alpha != 0) {
-        blas_->gemm(ta, a, tb, b, c, s);
+void CudaBackend::perform(const verb::Gemm& v) {
+    const std::int64_t inner = v.inner();
+    if (inner > 0 && v.s.alpha != 0) {
+        blas_->gemm(v.ta, v.a, v.tb, v.b, v.c, v.s);
     } else {
-        keep(c, s.beta);
+        keep(v.c, v.s.beta);
     }
-    if (!e.empty()) do_apply(e, c, c);
+    if (!v.e.empty()) perform(verb::Apply{v.e, v.c, v.c});
 }
 
 void CudaBackend::keep(MatrixView c, double beta) {
@@ -116,88 +115,86 @@ void CudaBackend::keep(MatrixView c, double beta) {
     });
 }
 
-void CudaBackend::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
+void CudaBackend::perform(const verb::Apply& v) {
     typed([&]<class T>(T) {
-        check(cuda::apply(finish<T>(e), dense<T>(x), dense<T>(z), compute()), "launching apply");
+        check(cuda::apply(finish<T>(v.e), dense<T>(v.x), dense<T>(v.z), compute()), "launching apply");
     });
 }
 
-void CudaBackend::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
+void CudaBackend::perform(const verb::ApplyBackward& v) {
     typed([&]<class T>(T) {
-        check(cuda::apply_backward(finish<T>(e), dense<T>(h), dense<T>(dh), dense<T>(dz), compute()),
+        check(cuda::apply_backward(finish<T>(v.e), dense<T>(v.h), dense<T>(v.dh), dense<T>(v.dz), compute()),
               "launching apply_backward");
     });
 }
 
-void CudaBackend::do_column_sums(ConstMatrixView g, MatrixView out) {
-    const auto count = usize(column_sum_parts(g.rows) * g.cols);
+void CudaBackend::perform(const verb::ColumnSums& v) {
+    const auto count = usize(column_sum_parts(v.g.rows) * v.g.cols);
     auto* partial = static_cast<double*>(scratch(count * sizeof(double)));
     typed([&]<class T>(T) {
-        check(cuda::column_sums(dense<T>(g), partial, static_cast<T*>(out.data), compute()),
+        check(cuda::column_sums(dense<T>(v.g), partial, static_cast<T*>(v.out.data), compute()),
               "launching column_sums");
     });
 }
 
-void CudaBackend::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                           double* loss_out) {
-    auto* partial = static_cast<double*>(scratch(usize(loss_blocks(logits.rows)) * sizeof(double)));
+void CudaBackend::perform(const verb::SoftmaxCrossEntropy& v) {
+    auto* partial = static_cast<double*>(scratch(usize(loss_blocks(v.logits.rows)) * sizeof(double)));
     typed([&]<class T>(T) {
-        check(cuda::softmax_cross_entropy(dense<T>(logits), counted(in), dense<T>(grad), partial, loss_out,
+        check(cuda::softmax_cross_entropy(dense<T>(v.logits), counted(v.in), dense<T>(v.grad), partial, v.loss_out,
                                           compute()),
               "launching softmax_cross_entropy");
     });
 }
 
-void CudaBackend::do_row_maxima(ConstMatrixView logits, MatrixView maxima) {
+void CudaBackend::perform(const verb::RowMaxima& v) {
     typed([&]<class T>(T) {
-        check(cuda::row_maxima(dense<T>(logits), dense<T>(maxima), compute()), "launching row_maxima");
+        check(cuda::row_maxima(dense<T>(v.logits), dense<T>(v.maxima), compute()), "launching row_maxima");
     });
 }
 
-void CudaBackend::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) {
+void CudaBackend::perform(const verb::RowExpSums& v) {
     typed([&]<class T>(T) {
-        check(cuda::row_exp_sums(dense<T>(logits), dense<T>(maxima), dense<T>(sums), compute()),
+        check(cuda::row_exp_sums(dense<T>(v.logits), dense<T>(v.maxima), dense<T>(v.sums), compute()),
               "launching row_exp_sums");
     });
 }
 
-void CudaBackend::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima,
-                                                 ConstMatrixView sums, std::int64_t first_class,
-                                                 const LossInput& in, MatrixView grad, double* loss_out) {
-    auto* partial = static_cast<double*>(scratch(usize(loss_blocks(logits.rows)) * sizeof(double)));
+void CudaBackend::perform(const verb::SoftmaxCrossEntropyShard& v) {
+    auto* partial = static_cast<double*>(scratch(usize(loss_blocks(v.logits.rows)) * sizeof(double)));
     typed([&]<class T>(T) {
-        check(cuda::softmax_cross_entropy_shard(dense<T>(logits), dense<T>(maxima), dense<T>(sums), first_class,
-                                                counted(in), dense<T>(grad), partial, loss_out, compute()),
+        check(cuda::softmax_cross_entropy_shard(dense<T>(v.logits), dense<T>(v.maxima), dense<T>(v.sums),
+                                                v.first_class, counted(v.in), dense<T>(v.grad), partial,
+                                                v.loss_out, compute()),
               "launching softmax_cross_entropy_shard");
     });
 }
 
-void CudaBackend::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+void CudaBackend::perform(const verb::CountCorrect& v) {
     typed([&]<class T>(T) {
-        check(cuda::count_correct(dense<T>(logits), counted(in), counts, compute()), "launching count_correct");
+        check(cuda::count_correct(dense<T>(v.logits), counted(v.in), v.counts, compute()),
+              "launching count_correct");
     });
 }
 
-void CudaBackend::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                          double* loss_out) {
-    auto* partial = static_cast<double*>(scratch(usize(loss_blocks(logits.rows)) * sizeof(double)));
+void CudaBackend::perform(const verb::BinaryCrossEntropy& v) {
+    auto* partial = static_cast<double*>(scratch(usize(loss_blocks(v.logits.rows)) * sizeof(double)));
     typed([&]<class T>(T) {
-        check(cuda::binary_cross_entropy(dense<T>(logits), counted(in), dense<T>(grad), partial, loss_out,
+        check(cuda::binary_cross_entropy(dense<T>(v.logits), counted(v.in), dense<T>(v.grad), partial, v.loss_out,
                                          compute()),
               "launching binary_cross_entropy");
     });
 }
 
-void CudaBackend::do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+void CudaBackend::perform(const verb::CountPositives& v) {
     typed([&]<class T>(T) {
-        check(cuda::count_positives(dense<T>(logits), counted(in), counts, compute()),
+        check(cuda::count_positives(dense<T>(v.logits), counted(v.in), v.counts, compute()),
               "launching count_positives");
     });
 }
 
-void CudaBackend::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
-                                    std::span<const ParameterSlot> slots) {
-    const auto t = static_cast<double>(step);
+void CudaBackend::perform(const verb::OptimizerStep& v) {
+    const TrainSpec& spec = v.spec;
+    const auto t = static_cast<double>(v.step);
     typed([&]<class T>(T) {
         OptimizerStep<T> o{};
         o.kind = static_cast<int>(spec.optimizer);
@@ -214,7 +211,7 @@ void CudaBackend::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
             o.slots = 0;
             o.blocks = 0;
         };
-        for (const ParameterSlot& p : slots) {
+        for (const ParameterSlot& p : v.slots) {
             if (p.count == 0) continue;
             o.slot[o.slots++] = {static_cast<T*>(p.weight),
                                  static_cast<const T*>(p.gradient),
@@ -232,28 +229,32 @@ void CudaBackend::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
 static_assert(static_cast<int>(OptimizerKind::sgd) == 0 && static_cast<int>(OptimizerKind::adam) == 1 &&
               static_cast<int>(OptimizerKind::adamw) == 2);
 
-void CudaBackend::do_fill(MatrixView m, double v) {
-    typed([&]<class T>(T) { check(cuda::fill(dense<T>(m), static_cast<T>(v), compute()), "launching fill"); });
-}
-
-void CudaBackend::do_copy(ConstMatrixView from, MatrixView to) { do_gather_rows(from, nullptr, to); }
-
-void CudaBackend::do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
+void CudaBackend::perform(const verb::Fill& v) {
     typed([&]<class T>(T) {
-        check(cuda::axpby(static_cast<T>(alpha), dense<T>(x), static_cast<T>(beta), dense<T>(y), compute()),
-              "launching axpby");
+        check(cuda::fill(dense<T>(v.m), static_cast<T>(v.value), compute()), "launching fill");
     });
 }
 
-void CudaBackend::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+void CudaBackend::perform(const verb::Copy& v) { perform(verb::GatherRows{v.from, nullptr, v.to}); }
+
+void CudaBackend::perform(const verb::Axpby& v) {
     typed([&]<class T>(T) {
-        check(cuda::gather_rows(dense<T>(from), rows, dense<T>(to), compute()), "launching gather_rows");
+        check(
+            cuda::axpby(static_cast<T>(v.alpha), dense<T>(v.x), static_cast<T>(v.beta), dense<T>(v.y), compute()),
+            "launching axpby");
     });
 }
 
-void CudaBackend::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+void CudaBackend::perform(const verb::GatherRows& v) {
     typed([&]<class T>(T) {
-        check(cuda::scatter_add_rows(dense<T>(from), rows, dense<T>(to), compute()), "launching scatter_add_rows");
+        check(cuda::gather_rows(dense<T>(v.from), v.rows, dense<T>(v.to), compute()), "launching gather_rows");
+    });
+}
+
+void CudaBackend::perform(const verb::ScatterAddRows& v) {
+    typed([&]<class T>(T) {
+        check(cuda::scatter_add_rows(dense<T>(v.from), v.rows, dense<T>(v.to), compute()),
+              "launching scatter_add_rows");
     });
 }
 

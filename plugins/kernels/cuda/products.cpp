@@ -57,29 +57,28 @@ std::unique_ptr<PreparedMatrix> CudaBackend::do_prepare(const Csr& a, Transposed
     return m;
 }
 
-void CudaBackend::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    const auto& m = static_cast<const CudaMatrix&>(a);
-    multiply(m, m.product(c.cols), b, c, s, e);
+void CudaBackend::perform(const verb::Spmm& v) {
+    const auto& m = static_cast<const CudaMatrix&>(v.a);
+    multiply(m, m.product(v.c.cols), v.b, v.c, v.s, v.e);
 }
 
-void CudaBackend::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                                     const Epilogue& e) {
-    const auto& m = static_cast<const CudaMatrix&>(a);
+void CudaBackend::perform(const verb::SpmmTransposed& v) {
+    const auto& m = static_cast<const CudaMatrix&>(v.a);
     if (m.nonzeros > 0)
-        multiply_by_library(m, Product::transposed, b, c, s);
+        multiply_by_library(m, Product::transposed, v.b, v.c, v.s);
     else
-        keep(c, s.beta);
-    if (!e.empty()) do_apply(e, c, c);
+        keep(v.c, v.s.beta);
+    if (!v.e.empty()) perform(verb::Apply{v.e, v.c, v.c});
 }
 
-void CudaBackend::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+void CudaBackend::perform(const verb::SpmmUnprepared& v) {
     typed([&]<class T>(T) {
         SpmmCall<T> call;
-        call.indptr = a.indptr;
-        call.indices = a.indices;
-        call.values = static_cast<const T*>(a.values);
-        call.units = call.stored = call.rows = a.rows;
-        set_operands(call, b, c, s, e);
+        call.indptr = v.a.indptr;
+        call.indices = v.a.indices;
+        call.values = static_cast<const T*>(v.a.values);
+        call.units = call.stored = call.rows = v.a.rows;
+        set_operands(call, v.b, v.c, v.s, v.e);
         check(cuda::spmm(call, compute()), "launching spmm");
     });
 }
@@ -89,7 +88,7 @@ void CudaBackend::multiply(const CudaMatrix& a, Product how, ConstMatrixView b, 
     if (a.nonzeros == 0) how = Product::rows;
     if (how == Product::library_2 || how == Product::library_3) {
         multiply_by_library(a, how, b, c, s);
-        if (!e.empty()) do_apply(e, c, c);
+        if (!e.empty()) perform(verb::Apply{e, c, c});
         return;
     }
     typed([&]<class T>(T) {

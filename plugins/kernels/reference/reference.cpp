@@ -109,48 +109,47 @@ private:
         return m;
     }
 
-    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override {
-        const auto& m = static_cast<const PlainMatrix<T>&>(a);
-        do_spmm(CsrView{m.indptr.data(), m.indices.data(), m.values.data(), m.rows, m.cols}, b, c, s, e);
+    void perform(const verb::Spmm& v) override {
+        const auto& m = static_cast<const PlainMatrix<T>&>(v.a);
+        perform(verb::SpmmUnprepared{
+            {m.indptr.data(), m.indices.data(), m.values.data(), m.rows, m.cols}, v.b, v.c, v.s, v.e});
     }
 
-    void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override {
-        const T* values = static_cast<const T*>(a.values);
-        std::vector<double> sums(usize(c.cols));
-        for (std::int64_t r = 0; r < c.rows; ++r) {
+    void perform(const verb::SpmmUnprepared& v) override {
+        const T* values = static_cast<const T*>(v.a.values);
+        std::vector<double> sums(usize(v.c.cols));
+        for (std::int64_t r = 0; r < v.c.rows; ++r) {
             std::fill(sums.begin(), sums.end(), 0.0);
-            for (std::int64_t k = a.indptr[r]; k < a.indptr[r + 1]; ++k)
-                add_product(double{values[k]}, &at<T>(b, a.indices[k], 0), sums);
-            for (std::int64_t j = 0; j < c.cols; ++j) store(c, r, j, s, e, sums[usize(j)]);
+            for (std::int64_t k = v.a.indptr[r]; k < v.a.indptr[r + 1]; ++k)
+                add_product(double{values[k]}, &at<T>(v.b, v.a.indices[k], 0), sums);
+            for (std::int64_t j = 0; j < v.c.cols; ++j) store(v.c, r, j, v.s, v.e, sums[usize(j)]);
         }
     }
 
-    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                            const Epilogue& e) override {
-        const auto& m = static_cast<const PlainMatrix<T>&>(a);
-        std::vector<std::vector<double>> sums(usize(c.rows), std::vector<double>(usize(c.cols)));
+    void perform(const verb::SpmmTransposed& v) override {
+        const auto& m = static_cast<const PlainMatrix<T>&>(v.a);
+        std::vector<std::vector<double>> sums(usize(v.c.rows), std::vector<double>(usize(v.c.cols)));
         for (std::int64_t r = 0; r < m.rows; ++r)
             for (auto k = usize(m.indptr[usize(r)]); k < usize(m.indptr[usize(r) + 1]); ++k)
-                add_product(double{m.values[k]}, &at<T>(b, r, 0), sums[usize(m.indices[k])]);
-        for (std::int64_t r = 0; r < c.rows; ++r)
-            for (std::int64_t j = 0; j < c.cols; ++j) store(c, r, j, s, e, sums[usize(r)][usize(j)]);
+                add_product(double{m.values[k]}, &at<T>(v.b, r, 0), sums[usize(m.indices[k])]);
+        for (std::int64_t r = 0; r < v.c.rows; ++r)
+            for (std::int64_t j = 0; j < v.c.cols; ++j) store(v.c, r, j, v.s, v.e, sums[usize(r)][usize(j)]);
     }
 
-    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                 const Epilogue& e) override {
-        const std::int64_t inner = ta == Transpose::no ? a.cols : a.rows;
-        std::vector<double> sums(usize(c.cols));
-        for (std::int64_t r = 0; r < c.rows; ++r) {
+    void perform(const verb::Gemm& v) override {
+        const std::int64_t inner = v.inner();
+        std::vector<double> sums(usize(v.c.cols));
+        for (std::int64_t r = 0; r < v.c.rows; ++r) {
             std::fill(sums.begin(), sums.end(), 0.0);
             for (std::int64_t k = 0; k < inner; ++k) {
-                const double left = ta == Transpose::no ? at<T>(a, r, k) : at<T>(a, k, r);
-                if (tb == Transpose::no) {
-                    add_product(left, &at<T>(b, k, 0), sums);
+                const double left = v.ta == Transpose::no ? at<T>(v.a, r, k) : at<T>(v.a, k, r);
+                if (v.tb == Transpose::no) {
+                    add_product(left, &at<T>(v.b, k, 0), sums);
                     continue;
                 }
-                for (std::int64_t j = 0; j < c.cols; ++j) sums[usize(j)] += left * at<T>(b, j, k);
+                for (std::int64_t j = 0; j < v.c.cols; ++j) sums[usize(j)] += left * at<T>(v.b, j, k);
             }
-            for (std::int64_t j = 0; j < c.cols; ++j) store(c, r, j, s, e, sums[usize(j)]);
+            for (std::int64_t j = 0; j < v.c.cols; ++j) store(v.c, r, j, v.s, v.e, sums[usize(j)]);
         }
     }
 
@@ -164,123 +163,121 @@ private:
         at<T>(c, r, j) = static_cast<T>(finish<T>(e, s.alpha * product + old, r, j));
     }
 
-    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override {
-        for (std::int64_t r = 0; r < z.rows; ++r)
-            for (std::int64_t c = 0; c < z.cols; ++c)
-                at<T>(z, r, c) = static_cast<T>(finish<T>(e, at<T>(x, r, c), r, c));
+    void perform(const verb::Apply& v) override {
+        for (std::int64_t r = 0; r < v.z.rows; ++r)
+            for (std::int64_t c = 0; c < v.z.cols; ++c)
+                at<T>(v.z, r, c) = static_cast<T>(finish<T>(v.e, at<T>(v.x, r, c), r, c));
     }
 
-    void do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) override {
-        const double scale = e.dropout.active() ? e.dropout.scale() : 1;
-        for (std::int64_t r = 0; r < dz.rows; ++r)
-            for (std::int64_t c = 0; c < dz.cols; ++c) {
-                const double y = at<T>(h, r, c) / scale;
-                at<T>(dz, r, c) =
-                    dropped(e, r, c)
+    void perform(const verb::ApplyBackward& v) override {
+        const double scale = v.e.dropout.active() ? v.e.dropout.scale() : 1;
+        for (std::int64_t r = 0; r < v.dz.rows; ++r)
+            for (std::int64_t c = 0; c < v.dz.cols; ++c) {
+                const double y = at<T>(v.h, r, c) / scale;
+                at<T>(v.dz, r, c) =
+                    dropped(v.e, r, c)
                         ? T{0}
-                        : static_cast<T>(at<T>(dh, r, c) * scale * derivative_from_output(e.activation, y));
+                        : static_cast<T>(at<T>(v.dh, r, c) * scale * derivative_from_output(v.e.activation, y));
             }
     }
 
-    void do_column_sums(ConstMatrixView g, MatrixView out) override {
-        for (std::int64_t c = 0; c < g.cols; ++c) {
+    void perform(const verb::ColumnSums& v) override {
+        for (std::int64_t c = 0; c < v.g.cols; ++c) {
             double sum = 0;
-            for (std::int64_t r = 0; r < g.rows; ++r) sum += at<T>(g, r, c);
-            at<T>(out, 0, c) = static_cast<T>(sum);
+            for (std::int64_t r = 0; r < v.g.rows; ++r) sum += at<T>(v.g, r, c);
+            at<T>(v.out, 0, c) = static_cast<T>(sum);
         }
     }
 
-    void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                  double* loss_out) override {
+    void perform(const verb::SoftmaxCrossEntropy& v) override {
         double loss = 0;
-        for (std::int64_t r = 0; r < logits.rows; ++r) {
-            const bool counted = in.split[r] == in.counted;
+        for (std::int64_t r = 0; r < v.logits.rows; ++r) {
+            const bool counted = v.in.split[r] == v.in.counted;
             double largest = -INFINITY, sum = 0;
-            for (std::int64_t c = 0; c < logits.cols; ++c)
-                largest = std::max<double>(largest, at<T>(logits, r, c));
-            for (std::int64_t c = 0; c < logits.cols; ++c) sum += std::exp(at<T>(logits, r, c) - largest);
-            if (counted) loss += (largest + std::log(sum) - at<T>(logits, r, in.labels[r])) * in.scale;
-            for (std::int64_t c = 0; c < logits.cols; ++c) {
-                const double p = std::exp(at<T>(logits, r, c) - largest) / sum;
-                at<T>(grad, r, c) = counted ? static_cast<T>((p - (c == in.labels[r] ? 1 : 0)) * in.scale) : T{0};
+            for (std::int64_t c = 0; c < v.logits.cols; ++c)
+                largest = std::max<double>(largest, at<T>(v.logits, r, c));
+            for (std::int64_t c = 0; c < v.logits.cols; ++c) sum += std::exp(at<T>(v.logits, r, c) - largest);
+            if (counted) loss += (largest + std::log(sum) - at<T>(v.logits, r, v.in.labels[r])) * v.in.scale;
+            for (std::int64_t c = 0; c < v.logits.cols; ++c) {
+                const double p = std::exp(at<T>(v.logits, r, c) - largest) / sum;
+                at<T>(v.grad, r, c) =
+                    counted ? static_cast<T>((p - (c == v.in.labels[r] ? 1 : 0)) * v.in.scale) : T{0};
             }
         }
-        *loss_out = loss;
+        *v.loss_out = loss;
     }
 
-    void do_row_maxima(ConstMatrixView logits, MatrixView maxima) override {
-        for (std::int64_t r = 0; r < logits.rows; ++r) {
+    void perform(const verb::RowMaxima& v) override {
+        for (std::int64_t r = 0; r < v.logits.rows; ++r) {
             T largest = -std::numeric_limits<T>::infinity();
-            for (std::int64_t c = 0; c < logits.cols; ++c) largest = std::max(largest, at<T>(logits, r, c));
-            at<T>(maxima, r, 0) = largest;
+            for (std::int64_t c = 0; c < v.logits.cols; ++c) largest = std::max(largest, at<T>(v.logits, r, c));
+            at<T>(v.maxima, r, 0) = largest;
         }
     }
 
-    void do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) override {
-        for (std::int64_t r = 0; r < logits.rows; ++r) {
+    void perform(const verb::RowExpSums& v) override {
+        for (std::int64_t r = 0; r < v.logits.rows; ++r) {
             double sum = 0;
-            for (std::int64_t c = 0; c < logits.cols; ++c)
-                sum += std::exp(double{at<T>(logits, r, c)} - at<T>(maxima, r, 0));
-            at<T>(sums, r, 0) = static_cast<T>(sum);
+            for (std::int64_t c = 0; c < v.logits.cols; ++c)
+                sum += std::exp(double{at<T>(v.logits, r, c)} - at<T>(v.maxima, r, 0));
+            at<T>(v.sums, r, 0) = static_cast<T>(sum);
         }
     }
 
-    void do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
-                                        std::int64_t first_class, const LossInput& in, MatrixView grad,
-                                        double* loss_out) override {
+    void perform(const verb::SoftmaxCrossEntropyShard& v) override {
         double loss = 0;
-        for (std::int64_t r = 0; r < logits.rows; ++r) {
-            const bool counted = in.split[r] == in.counted;
-            const std::int64_t label = in.labels[r] - first_class;
-            const double largest = at<T>(maxima, r, 0), sum = at<T>(sums, r, 0);
-            if (counted && label >= 0 && label < logits.cols)
-                loss += (largest + std::log(sum) - at<T>(logits, r, label)) * in.scale;
-            for (std::int64_t c = 0; c < logits.cols; ++c) {
-                const double p = std::exp(at<T>(logits, r, c) - largest) / sum;
-                at<T>(grad, r, c) = counted ? static_cast<T>((p - (c == label ? 1 : 0)) * in.scale) : T{0};
+        for (std::int64_t r = 0; r < v.logits.rows; ++r) {
+            const bool counted = v.in.split[r] == v.in.counted;
+            const std::int64_t label = v.in.labels[r] - v.first_class;
+            const double largest = at<T>(v.maxima, r, 0), sum = at<T>(v.sums, r, 0);
+            if (counted && label >= 0 && label < v.logits.cols)
+                loss += (largest + std::log(sum) - at<T>(v.logits, r, label)) * v.in.scale;
+            for (std::int64_t c = 0; c < v.logits.cols; ++c) {
+                const double p = std::exp(at<T>(v.logits, r, c) - largest) / sum;
+                at<T>(v.grad, r, c) = counted ? static_cast<T>((p - (c == label ? 1 : 0)) * v.in.scale) : T{0};
             }
         }
-        *loss_out = loss;
+        *v.loss_out = loss;
     }
 
-    void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override {
-        std::fill_n(counts, 6, 0);
-        for (std::int64_t r = 0; r < logits.rows; ++r) {
-            if (in.split[r] == Split::none) continue;
+    void perform(const verb::CountCorrect& v) override {
+        std::fill_n(v.counts, 6, 0);
+        for (std::int64_t r = 0; r < v.logits.rows; ++r) {
+            if (v.in.split[r] == Split::none) continue;
             std::int64_t best = 0;
-            for (std::int64_t c = 1; c < logits.cols; ++c)
-                if (at<T>(logits, r, c) > at<T>(logits, r, best)) best = c;
-            const auto s = 2 * (usize(in.split[r]) - 1);
-            counts[s] += best == in.labels[r];
-            ++counts[s + 1];
+            for (std::int64_t c = 1; c < v.logits.cols; ++c)
+                if (at<T>(v.logits, r, c) > at<T>(v.logits, r, best)) best = c;
+            const auto s = 2 * (usize(v.in.split[r]) - 1);
+            v.counts[s] += best == v.in.labels[r];
+            ++v.counts[s + 1];
         }
     }
 
     /// With t = −x where y = 1, else x: log(1 + eᵗ), whose derivative by x is ±σ(t).
-    void do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                 double* loss_out) override {
+    void perform(const verb::BinaryCrossEntropy& v) override {
         double loss = 0;
-        for (std::int64_t r = 0; r < logits.rows; ++r)
-            for (std::int64_t c = 0; c < logits.cols; ++c) {
-                if (in.split[r] != in.counted) {
-                    at<T>(grad, r, c) = T{0};
+        for (std::int64_t r = 0; r < v.logits.rows; ++r)
+            for (std::int64_t c = 0; c < v.logits.cols; ++c) {
+                if (v.in.split[r] != v.in.counted) {
+                    at<T>(v.grad, r, c) = T{0};
                     continue;
                 }
-                const double sign = in.label_matrix[r * logits.cols + c] != 0 ? -1 : 1;
-                const double t = sign * at<T>(logits, r, c), e = std::exp(-std::abs(t));
-                loss += (std::max(t, 0.0) + std::log1p(e)) * in.scale;
-                at<T>(grad, r, c) = static_cast<T>(sign * (t > 0 ? 1 : e) / (1 + e) * in.scale);
+                const double sign = v.in.label_matrix[r * v.logits.cols + c] != 0 ? -1 : 1;
+                const double t = sign * at<T>(v.logits, r, c), e = std::exp(-std::abs(t));
+                loss += (std::max(t, 0.0) + std::log1p(e)) * v.in.scale;
+                at<T>(v.grad, r, c) = static_cast<T>(sign * (t > 0 ? 1 : e) / (1 + e) * v.in.scale);
             }
-        *loss_out = loss;
+        *v.loss_out = loss;
     }
 
-    void do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override {
-        std::fill_n(counts, 9, 0);
-        for (std::int64_t r = 0; r < logits.rows; ++r) {
-            if (in.split[r] == Split::none) continue;
-            std::int64_t* of_split = counts + 3 * (static_cast<std::ptrdiff_t>(in.split[r]) - 1);
-            for (std::int64_t c = 0; c < logits.cols; ++c) {
-                const bool has = in.label_matrix[r * logits.cols + c] != 0, claimed = at<T>(logits, r, c) > 0;
+    void perform(const verb::CountPositives& v) override {
+        std::fill_n(v.counts, 9, 0);
+        for (std::int64_t r = 0; r < v.logits.rows; ++r) {
+            if (v.in.split[r] == Split::none) continue;
+            std::int64_t* of_split = v.counts + 3 * (static_cast<std::ptrdiff_t>(v.in.split[r]) - 1);
+            for (std::int64_t c = 0; c < v.logits.cols; ++c) {
+                const bool has = v.in.label_matrix[r * v.logits.cols + c] != 0,
+                           claimed = at<T>(v.logits, r, c) > 0;
                 of_split[0] += has && claimed;
                 of_split[1] += !has && claimed;
                 of_split[2] += has && !claimed;
@@ -290,9 +287,10 @@ private:
 
     /// SGD: w −= lr·(g + λw). Adam (Kingma & Ba 2015) with λ in the gradient; AdamW (Loshchilov & Hutter
     /// 2019) with decoupled λ: w −= lr·λ·w.
-    void do_optimizer_step(const TrainSpec& o, std::int64_t step, std::span<const ParameterSlot> slots) override {
-        const double c1 = 1 - std::pow(o.beta1, step), c2 = 1 - std::pow(o.beta2, step);
-        for (const ParameterSlot& p : slots) {
+    void perform(const verb::OptimizerStep& step) override {
+        const TrainSpec& o = step.spec;
+        const double c1 = 1 - std::pow(o.beta1, step.step), c2 = 1 - std::pow(o.beta2, step.step);
+        for (const ParameterSlot& p : step.slots) {
             T* w = static_cast<T*>(p.weight);
             const T* gradient = static_cast<const T*>(p.gradient);
             T* m = static_cast<T*>(p.first_moment);
@@ -312,35 +310,36 @@ private:
         }
     }
 
-    void do_fill(MatrixView m, double v) override {
-        for (std::int64_t r = 0; r < m.rows; ++r)
-            for (std::int64_t c = 0; c < m.cols; ++c) at<T>(m, r, c) = static_cast<T>(v);
+    void perform(const verb::Fill& v) override {
+        for (std::int64_t r = 0; r < v.m.rows; ++r)
+            for (std::int64_t c = 0; c < v.m.cols; ++c) at<T>(v.m, r, c) = static_cast<T>(v.value);
     }
-    void do_copy(ConstMatrixView from, MatrixView to) override {
-        for (std::int64_t r = 0; r < to.rows; ++r)
-            for (std::int64_t c = 0; c < to.cols; ++c) at<T>(to, r, c) = at<T>(from, r, c);
+    void perform(const verb::Copy& v) override {
+        for (std::int64_t r = 0; r < v.to.rows; ++r)
+            for (std::int64_t c = 0; c < v.to.cols; ++c) at<T>(v.to, r, c) = at<T>(v.from, r, c);
     }
-    void do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) override {
-        const T a = static_cast<T>(alpha), b = static_cast<T>(beta);
-        for (std::int64_t r = 0; r < y.rows; ++r)
-            for (std::int64_t c = 0; c < y.cols; ++c) at<T>(y, r, c) = a * at<T>(x, r, c) + b * at<T>(y, r, c);
+    void perform(const verb::Axpby& v) override {
+        const T a = static_cast<T>(v.alpha), b = static_cast<T>(v.beta);
+        for (std::int64_t r = 0; r < v.y.rows; ++r)
+            for (std::int64_t c = 0; c < v.y.cols; ++c)
+                at<T>(v.y, r, c) = a * at<T>(v.x, r, c) + b * at<T>(v.y, r, c);
     }
-    void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override {
-        for (std::int64_t r = 0; r < to.rows; ++r)
-            for (std::int64_t c = 0; c < to.cols; ++c) at<T>(to, r, c) = at<T>(from, rows[r], c);
+    void perform(const verb::GatherRows& v) override {
+        for (std::int64_t r = 0; r < v.to.rows; ++r)
+            for (std::int64_t c = 0; c < v.to.cols; ++c) at<T>(v.to, r, c) = at<T>(v.from, v.rows[r], c);
     }
-    void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override {
-        for (std::int64_t r = 0; r < from.rows; ++r)
-            for (std::int64_t c = 0; c < from.cols; ++c) at<T>(to, rows[r], c) += at<T>(from, r, c);
+    void perform(const verb::ScatterAddRows& v) override {
+        for (std::int64_t r = 0; r < v.from.rows; ++r)
+            for (std::int64_t c = 0; c < v.from.cols; ++c) at<T>(v.to, v.rows[r], c) += at<T>(v.from, r, c);
     }
     std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override {
         if (group.size() == 1) return make_mpi_transport(group);
         const auto copy = [](const void* from, void* to, std::size_t bytes) { std::memcpy(to, from, bytes); };
         const auto gather = [this](ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
-            do_gather_rows(from, rows, to);
+            perform(verb::GatherRows{from, rows, to});
         };
         const auto add = [this](ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
-            do_scatter_add_rows(from, rows, to);
+            perform(verb::ScatterAddRows{from, rows, to});
         };
         return make_shared_transport(group, memory_, {copy, gather, add}, transport_);
     }

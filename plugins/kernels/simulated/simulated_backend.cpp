@@ -129,13 +129,13 @@ void SimulatedBackend::issue(const simulation::Work& work) {
 
 /// cuSPARSE and cuBLAS apply no epilogue, so one is a kernel of its own.
 void SimulatedBackend::finish(const Epilogue& e, MatrixView c) {
-    if (!e.empty()) do_apply(e, c, c);
+    if (!e.empty()) perform(verb::Apply{e, c, c});
 }
 
 /// What the kernel that touches them moves, by what caches have kept; where a machine's rates are not by size, no more
 /// than how much.
-InOrder SimulatedBackend::moved(std::initializer_list<Operand> operands) {
-    if (costs_.by_recency()) return rank_.recency().touch(std::span(operands.begin(), operands.size()));
+InOrder SimulatedBackend::moved(std::span<const Operand> operands) {
+    if (costs_.by_recency()) return rank_.recency().touch(operands);
     double bytes = 0;
     for (const Operand& o : operands) bytes += o.moved;
     return {{bytes, 0}};
@@ -154,52 +154,60 @@ void SimulatedBackend::multiply(SpmmShape shape, const Operand& a, ConstMatrixVi
     finish(e, c);
 }
 
-void SimulatedBackend::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                               const Epilogue& e) {
-    multiply({.rows = a.rows, .cols = a.cols, .nonzeros = a.nonzeros, .width = b.cols, .adds = s.beta != 0},
-             static_cast<const SizedMatrix&>(a).entries, b, e, c);
+void SimulatedBackend::perform(const verb::Spmm& v) {
+    multiply(
+        {.rows = v.a.rows, .cols = v.a.cols, .nonzeros = v.a.nonzeros, .width = v.b.cols, .adds = v.s.beta != 0},
+        static_cast<const SizedMatrix&>(v.a).entries, v.b, v.e, v.c);
 }
-void SimulatedBackend::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+void SimulatedBackend::perform(const verb::SpmmUnprepared& v) {
     // Values, which lie elsewhere, are as old as the indices.
-    const Operand entries{a.indices, usize(a.nonzeros) * sizeof(std::int32_t),
-                          static_cast<double>(a.nonzeros) * (4 + costs_.element_bytes())};
-    multiply({.rows = a.rows, .cols = a.cols, .nonzeros = a.nonzeros, .width = b.cols, .adds = s.beta != 0},
-             entries, b, e, c);
+    const Operand entries{v.a.indices, usize(v.a.nonzeros) * sizeof(std::int32_t),
+                          static_cast<double>(v.a.nonzeros) * (4 + costs_.element_bytes())};
+    multiply(
+        {.rows = v.a.rows, .cols = v.a.cols, .nonzeros = v.a.nonzeros, .width = v.b.cols, .adds = v.s.beta != 0},
+        entries, v.b, v.e, v.c);
 }
-void SimulatedBackend::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                                          const Epilogue& e) {
-    multiply({.rows = a.cols, .cols = a.rows, .nonzeros = a.nonzeros, .width = b.cols, .adds = s.beta != 0},
-             static_cast<const SizedMatrix&>(a).entries, b, e, c);
+void SimulatedBackend::perform(const verb::SpmmTransposed& v) {
+    multiply(
+        {.rows = v.a.cols, .cols = v.a.rows, .nonzeros = v.a.nonzeros, .width = v.b.cols, .adds = v.s.beta != 0},
+        static_cast<const SizedMatrix&>(v.a).entries, v.b, v.e, v.c);
 }
 
-void SimulatedBackend::do_gemm(Transpose ta, ConstMatrixView a, Transpose, ConstMatrixView b, MatrixView c,
-                               Scale s, const Epilogue& e) {
-    GemmShape shape{.m = c.rows, .n = c.cols, .k = ta == Transpose::no ? a.cols : a.rows, .adds = s.beta != 0};
-    if (costs_.by_recency()) shape.in_order = moved({once(a), once(b), shape.adds ? twice(c) : once(c)});
+void SimulatedBackend::perform(const verb::Gemm& v) {
+    GemmShape shape{.m = v.c.rows, .n = v.c.cols, .k = v.inner(), .adds = v.s.beta != 0};
+    if (costs_.by_recency()) shape.in_order = moved({once(v.a), once(v.b), shape.adds ? twice(v.c) : once(v.c)});
     issue(costs_.gemm(shape));
-    finish(e, c);
+    finish(v.e, v.c);
 }
 
-// Each operand is read or written once.
-void SimulatedBackend::do_apply(const Epilogue&, ConstMatrixView x, MatrixView z) {
-    issue(costs_.streamed(x.data == z.data ? moved({twice(x)}) : moved({once(x), once(z)})));
+void SimulatedBackend::stream(std::span<const verb::Operand> operands) {
+    std::vector<Operand> all;
+    const auto is_written = [&](ConstMatrixView m) {
+        return std::ranges::any_of(operands,
+                                   [&](const verb::Operand& o) { return o.written && o.view.data == m.data; });
+    };
+    for (const verb::Operand& o : operands)
+        if (!o.written && !is_written(o.view)) all.push_back(once(o.view));
+    for (const verb::Operand& o : operands)
+        if (o.written)
+            all.push_back(
+                std::ranges::any_of(
+                    operands, [&](const verb::Operand& r) { return !r.written && r.view.data == o.view.data; })
+                    ? twice(o.view)
+                    : once(o.view));
+    issue(costs_.streamed(moved(all)));
 }
-void SimulatedBackend::do_apply_backward(const Epilogue&, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
-    issue(costs_.streamed(dh.data == dz.data  ? moved({once(h), twice(dz)})
-                          : h.data == dz.data ? moved({once(dh), twice(dz)})
-                                              : moved({once(h), once(dh), once(dz)})));
-}
-void SimulatedBackend::do_column_sums(ConstMatrixView g, MatrixView) { issue(costs_.streamed(moved({once(g)}))); }
+
+void SimulatedBackend::perform(const verb::Apply& v) { stream(v.operands()); }
+void SimulatedBackend::perform(const verb::ApplyBackward& v) { stream(v.operands()); }
+void SimulatedBackend::perform(const verb::ColumnSums& v) { issue(costs_.streamed(moved({once(v.g)}))); }
 
 /// Of rows that take part, as far as a rank can know: their number in the whole graph, over the ranks that share it.
 double SimulatedBackend::counted_rows(ConstMatrixView logits, const LossInput& in) const {
     const auto rows = static_cast<double>(logits.rows);
     return costs_.by_recency() && in.scale > 0 ? std::min(rows, 1 / (in.scale * ranks_of_node_)) : rows;
 }
-void SimulatedBackend::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                                double*) {
-    loss(logits, in, grad);
-}
+void SimulatedBackend::perform(const verb::SoftmaxCrossEntropy& v) { loss(v.logits, v.in, v.grad); }
 void SimulatedBackend::loss(ConstMatrixView logits, const LossInput& in, MatrixView grad) {
     issue(costs_.losses(rank_.machine().device.loss, counted_rows(logits, in), static_cast<double>(logits.cols),
                         logits_and_gradient(logits, grad)));
@@ -214,56 +222,44 @@ void SimulatedBackend::sharded_loss(ConstMatrixView logits, const InOrder& moved
     issue(costs_.losses(row, static_cast<double>(logits.rows) / verbs, static_cast<double>(logits.cols), moved));
 }
 /// The third has no exponentials.
-void SimulatedBackend::do_row_maxima(ConstMatrixView logits, MatrixView) {
-    const InOrder read = moved({once(logits)});
+void SimulatedBackend::perform(const verb::RowMaxima& v) {
+    const InOrder read = moved({once(v.logits)});
     if (rank_.machine().device.sharded_loss.empty()) return issue(costs_.streamed(read));
-    sharded_loss(logits, read);
+    sharded_loss(v.logits, read);
 }
-void SimulatedBackend::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView, MatrixView) {
-    sharded_loss(logits, moved({once(logits)}));
+void SimulatedBackend::perform(const verb::RowExpSums& v) { sharded_loss(v.logits, moved({once(v.logits)})); }
+void SimulatedBackend::perform(const verb::SoftmaxCrossEntropyShard& v) {
+    sharded_loss(v.logits, logits_and_gradient(v.logits, v.grad));
 }
-void SimulatedBackend::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView, ConstMatrixView,
-                                                      std::int64_t, const LossInput&, MatrixView grad, double*) {
-    sharded_loss(logits, logits_and_gradient(logits, grad));
+void SimulatedBackend::perform(const verb::CountCorrect& v) { issue(costs_.streamed(moved({once(v.logits)}))); }
+void SimulatedBackend::perform(const verb::BinaryCrossEntropy& v) {
+    LossInput of_elements = v.in;
+    of_elements.scale *= static_cast<double>(v.logits.cols);
+    loss(v.logits, of_elements, v.grad);
 }
-void SimulatedBackend::do_count_correct(ConstMatrixView logits, const LossInput&, std::int64_t*) {
-    issue(costs_.streamed(moved({once(logits)})));
-}
-void SimulatedBackend::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                               double*) {
-    LossInput of_elements = in;
-    of_elements.scale *= static_cast<double>(logits.cols);
-    loss(logits, of_elements, grad);
-}
-void SimulatedBackend::do_count_positives(ConstMatrixView logits, const LossInput&, std::int64_t*) {
-    issue(costs_.streamed(moved({once(logits)})));
-}
+void SimulatedBackend::perform(const verb::CountPositives& v) { issue(costs_.streamed(moved({once(v.logits)}))); }
 
-void SimulatedBackend::do_optimizer_step(const TrainSpec& spec, std::int64_t,
-                                         std::span<const ParameterSlot> slots) {
+void SimulatedBackend::perform(const verb::OptimizerStep& v) {
     // SGD reads w and g and writes w; Adam reads and writes two moments, too.
-    const double passes = spec.optimizer == OptimizerKind::sgd ? 3 : 7;
+    const double passes = v.spec.optimizer == OptimizerKind::sgd ? 3 : 7;
     double elements = 0;
-    for (const ParameterSlot& p : slots) elements += static_cast<double>(p.count);
+    for (const ParameterSlot& p : v.slots) elements += static_cast<double>(p.count);
     const double bytes = passes * elements * costs_.element_bytes();
     if (elements > 0) issue(costs_.streamed({{bytes, bytes}}));
 }
 
-void SimulatedBackend::do_fill(MatrixView m, double) { issue(costs_.streamed(moved({once(m)}))); }
-void SimulatedBackend::do_copy(ConstMatrixView from, MatrixView to) {
-    issue(costs_.streamed(moved({once(from), once(to)})));
+void SimulatedBackend::perform(const verb::Fill& v) { stream(v.operands()); }
+void SimulatedBackend::perform(const verb::Copy& v) { stream(v.operands()); }
+void SimulatedBackend::perform(const verb::Axpby& v) { stream(v.operands()); }
+void SimulatedBackend::perform(const verb::GatherRows& v) {
+    const auto count = static_cast<double>(v.to.rows);
+    issue(costs_.gathered(count, bytes_of(v.to) / count, bytes_of(v.from),
+                          moved({once(v.to), list(v.rows, v.to.rows)})));
 }
-void SimulatedBackend::do_axpby(double, ConstMatrixView x, double, MatrixView y) {
-    issue(costs_.streamed(moved({once(x), twice(y)})));
-}
-void SimulatedBackend::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
-    const auto count = static_cast<double>(to.rows);
-    issue(costs_.gathered(count, bytes_of(to) / count, bytes_of(from), moved({once(to), list(rows, to.rows)})));
-}
-void SimulatedBackend::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
-    const auto count = static_cast<double>(from.rows);
-    issue(costs_.gathered(2 * count, bytes_of(from) / count, bytes_of(to),
-                          moved({once(from), list(rows, from.rows)})));
+void SimulatedBackend::perform(const verb::ScatterAddRows& v) {
+    const auto count = static_cast<double>(v.from.rows);
+    issue(costs_.gathered(2 * count, bytes_of(v.from) / count, bytes_of(v.to),
+                          moved({once(v.from), list(v.rows, v.from.rows)})));
 }
 
 std::unique_ptr<Transport> SimulatedBackend::do_connect(const ProcessGroup& group) { return rank_.connect(group); }

@@ -1,5 +1,6 @@
 #pragma once
 #include <initializer_list>
+#include <span>
 
 #include <gnnbench/backend.hpp>
 #include <gnnbench/simulation/simulation.hpp>
@@ -26,40 +27,19 @@ private:
     void do_synchronize(StreamRole stream) override { rank_.synchronize(stream); }
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
     std::unique_ptr<PreparedMatrix> do_prepare_size(const SparseSize& a, TransposedProducts t) override;
-    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
-    void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
-    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                            const Epilogue& e) override;
-    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                 const Epilogue& e) override;
-    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override;
-    void do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) override;
-    void do_column_sums(ConstMatrixView g, MatrixView out) override;
-    void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                  double* loss_out) override;
-    void do_row_maxima(ConstMatrixView logits, MatrixView maxima) override;
-    void do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) override;
-    void do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
-                                        std::int64_t first_class, const LossInput& in, MatrixView grad,
-                                        double* loss_out) override;
-    void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
-    void do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                 double* loss_out) override;
-    void do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
-    void do_optimizer_step(const TrainSpec& spec, std::int64_t step,
-                           std::span<const ParameterSlot> slots) override;
-    void do_fill(MatrixView m, double v) override;
-    void do_copy(ConstMatrixView from, MatrixView to) override;
-    void do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) override;
-    void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
-    void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
+    GNNBENCH_PERFORMS_EVERY_VERB
     std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override;
     std::string do_notes() const override;
     bool do_holds_values() const override { return false; }
 
     /// Issues a kernel on the compute stream.
     void issue(const simulation::Work& work);
-    InOrder moved(std::initializer_list<simulation::Recency::Operand> operands);
+    InOrder moved(std::span<const simulation::Recency::Operand> operands);
+    InOrder moved(std::initializer_list<simulation::Recency::Operand> operands) {
+        return moved(std::span(operands.begin(), operands.size()));
+    }
+    /// Issues a kernel that reads and writes each of a verb's matrices once.
+    void stream(std::span<const verb::Operand> operands);
     void multiply(SpmmShape shape, const simulation::Recency::Operand& a, ConstMatrixView b, const Epilogue& e,
                   MatrixView c);
     double counted_rows(ConstMatrixView logits, const LossInput& in) const;

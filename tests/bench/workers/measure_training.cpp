@@ -21,23 +21,15 @@ std::unique_ptr<Backend> cpu_backend(const Ground& g) {
 class GemmNotes final : public ForwardingBackend {
 public:
     using ForwardingBackend::ForwardingBackend;
-    struct Gemm {
-        Transpose ta;
-        ConstMatrixView a;
-        Transpose tb;
-        ConstMatrixView b;
-        MatrixView c;
-        Scale scale;
-    };
     bool on = false;
-    std::vector<Gemm> gemms;
+    std::vector<verb::Gemm> gemms;  ///< without their epilogues
     Backend& plain() { return inner(); }
 
 private:
-    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                 const Epilogue& e) override {
-        if (on) gemms.push_back({ta, a, tb, b, c, s});
-        ForwardingBackend::do_gemm(ta, a, tb, b, c, s, e);
+    using ForwardingBackend::perform;
+    void perform(const verb::Gemm& v) override {
+        if (on) gemms.push_back({v.ta, v.a, v.tb, v.b, v.c, v.s});
+        inner().run(v);
     }
 };
 
@@ -130,8 +122,7 @@ json measure_epoch(const Ground& g, const json& setting) {
     };
     const auto gemms = [&] {
         return seconds_of([&] {
-            for (const GemmNotes::Gemm& m : backend.gemms)
-                backend.plain().gemm(m.ta, m.a, m.tb, m.b, m.c, m.scale);
+            for (const verb::Gemm& m : backend.gemms) backend.plain().run(m);
         });
     };
     json result = by_turns(g, "an epoch of cluster-gcn, beside its GEMMs alone", of_epoch, gemms);
