@@ -21,7 +21,7 @@ constexpr double line_bytes = 64;
 /// Floats of AVX-512, to whole vectors of which libxsmm computes.
 constexpr int gemm_tile = 16;
 
-/// Of several kernels that touch nearly as many bytes: the median of their rates, at the largest.
+/// The median rate of several kernels that touch nearly as many bytes, at the largest of their sizes.
 Curve stream_rates(const std::vector<StreamSample>& samples) {
     constexpr double same = 0.6;  // a kernel of the same size may have 2 operands or 3
     std::map<double, std::vector<double>> rates;
@@ -39,7 +39,7 @@ Curve stream_rates(const std::vector<StreamSample>& samples) {
 /// to be half.
 double less_in_order(double seconds, double in_order_s) { return std::max(seconds - in_order_s, seconds / 2); }
 
-/// Of sparse products with rows of so many bytes.
+/// Gather rates of sparse products whose rows have `row_bytes` bytes.
 Curve gather_rates(const std::vector<GatherSample>& samples, double row_bytes, const Curve& stream) {
     std::map<double, std::vector<double>> rates;
     for (const GatherSample& s : samples) {

@@ -26,9 +26,9 @@ struct HostLabelMatrix {
 
 }  // namespace
 
-/// Of an element, with t = ∓x and e = exp(−|t|), in u: function_error for e, whose relative error log1p takes on no
-/// larger, function_error for log1p, and 4; every term is positive, so the sum's relative error is that of its terms
-/// and additions. Its derivative is p − y, p = σ(x): function_error and 4 of p, and 4 of y.
+/// Error of an element's loss, with t = ∓x and e = exp(−|t|), in u: function_error for e, whose relative error log1p
+/// does not enlarge, function_error for log1p, and 4; every term is positive, so the sum's relative error is that of
+/// its terms and additions. Error of its derivative p − y, p = σ(x): (function_error + 4) p + 4 y.
 void CheckedBackend::judge(const verb::BinaryCrossEntropy& v) {
     const HostMatrix before = read_view(inner(), v.logits);
     const HostLabelMatrix host(inner(), v.in, v.logits);

@@ -10,10 +10,10 @@ namespace gnnbench {
 /// The serial reference's back end for a forward pass without dropout, in float64. Beside each result it keeps how far
 /// the same pass in another type may be from it, element by element, whatever the order of products and of summation.
 ///
-/// Of each matrix H it knows E, the bound of its error, and S, the size of what it was summed up from: |H| after an
+/// For each matrix H it keeps E, the bound on its error, and S, the size of what it was summed up from: |H| after an
 /// activation, where a layer ends. For Z = Â H W, in either order,
 ///     E_Z = |Â| E_H |W| + (γ_r + γ_f) |Â| S_H |W|,   r the nonzeros of a row of Â, f the rows of W.
-/// What no verb wrote is input: off by a few roundings. Weights are exact, being what was downloaded.
+/// A matrix that no verb wrote is input: off by a few roundings. Weights are exact, being as downloaded.
 class ErrorBounds final : public ForwardingBackend {
 public:
     ErrorBounds(std::unique_ptr<Backend> inner, Rounding rounding)

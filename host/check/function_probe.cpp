@@ -39,7 +39,7 @@ void probe_activation(Backend& k, Activation activation) {
     k.apply_backward(e, h, gradient, gradient);
 }
 
-/// Of each row one logit is far from the others, which are 0. Sums of a row stay in range.
+/// In each row, one logit is far from the others, which are 0. Sums of a row stay in range.
 void probe_loss(Backend& k, bool multi_label) {
     std::vector<float> logits;
     for (const float x : numbers_up_to(60)) {

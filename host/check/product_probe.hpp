@@ -19,7 +19,7 @@ public:
 
     /// Tests all matrices multiplied so far. They must still exist, and nothing may be in flight.
     void test(Ledger& ledger, std::uint64_t seed);
-    /// Of the host: the matrices as they came.
+    /// Bytes of host memory that hold the matrices as they were given.
     std::int64_t kept_bytes() const { return kept_bytes_; }
 
 private:

@@ -31,7 +31,7 @@ constexpr const char* exit_codes =
     "plugin, "
     "130 interrupted.";
 
-/// Of nlohmann's error where a text that is to be written as JSON is no UTF-8.
+/// Id of nlohmann's error for text that is to be written as JSON but is not UTF-8.
 constexpr int no_utf8 = 316;
 
 int report(const std::string& message, int code) {

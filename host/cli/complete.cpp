@@ -164,7 +164,7 @@ Candidates values_of(const CLI::Option& option, const Names& names) {
     return look == looks().end() ? Candidates() : look->second(names);
 }
 
-/// Of the command's arguments, whichever comes: completing the second offers the first's words, too.
+/// Candidates for any of the command's arguments: completing the second also offers the words of the first.
 Candidates arguments_of(const CLI::App& command, const Names& names) {
     Candidates all;
     for (const CLI::Option* option : command.get_options())

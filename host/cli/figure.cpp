@@ -29,7 +29,7 @@ FigureFormat figure_format(const FigureChoice& choice) {
     return name == "png" ? FigureFormat::png : name == "pdf" ? FigureFormat::pdf : FigureFormat::svg;
 }
 
-/// Of a definition, or else of an experiment that was measured.
+/// The drawing of a definition or else of a measured experiment.
 std::string drawing_of(const FigureChoice& choice, FigureFormat format, const GlobalOptions& options) {
     if (const auto file = find_definition(choice.what)) {
         const auto table = load_table(*file, choice.profile, options.database, choice.where);

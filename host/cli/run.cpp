@@ -74,7 +74,8 @@ int run_one(const RunChoice& choice, const GlobalOptions& options) {
     return result.report.all_well() ? exit_ok : exit_cell_failed;
 }
 
-/// Of a folder's experiments some may have no cell that fits; that the last has none either, if so, is an error.
+/// Whether any cell of the experiment matches `where`. Some experiments of a folder may have no matching cell; if none
+/// of them has one, the last one raises an error.
 bool has_matching_cell(const Experiment& experiment, const std::string& where, bool none_before_the_last) {
     const std::vector<bool> chosen = chosen_cells(experiment, where);
     if (std::ranges::count(chosen, true) > 0) return true;

@@ -28,7 +28,7 @@ std::string name_in(const std::string& word) {
     return word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
 }
 
-/// Of the command, or of those around it.
+/// The option of that name of the command or of one that encloses it; nullptr if there is none.
 const CLI::Option* option_of(const CLI::App& command, const std::string& name) {
     for (const CLI::App* app = &command; app; app = app->get_parent())
         if (const CLI::Option* option = app->get_option_no_throw(name)) return option;

@@ -27,8 +27,8 @@ nlohmann::json to_json(const Finding& finding) {
             {"message", finding.message}};
 }
 
-/// Of a paper's table its keys, and that its published numbers belong to its rows and columns; of an experiment every key,
-/// and its cells. Throws ExperimentError.
+/// Checks a paper's table (its keys, and that its published numbers belong to its rows and columns) or an experiment
+/// (every key, and its cells). Throws ExperimentError.
 nlohmann::json checked(const ExperimentChoice& choice, const PluginSource& plugins, const GlobalOptions& options) {
     if (const auto table = find_definition(choice.file.string())) {
         const TableDefinition t = load_table_definition(*table);

@@ -13,7 +13,7 @@ public:
 
     std::uint64_t bytes() const { return bytes_; }
     const std::string& who() const { return who_; }
-    /// Of this thread; null: none.
+    /// This thread's cap; null if it has none.
     static const MemoryCap* current();
 
 private:

@@ -30,7 +30,7 @@ struct ContentView {
 /// that do not fit together.
 void check_content(const ContentView& content, const std::string& where);
 
-/// Of `data`, which must outlive it.
+/// A view of `data`, which must outlive it.
 ContentView content_of(const RawDataset& data);
 
 /// The same of features, labels and masks alone, where they are there, of a graph of `vertices`.

@@ -103,9 +103,9 @@ private:
 /// Bytes of an edge at the peak of build_graph and write_store.
 std::uint64_t built_edge_bytes(EdgePolicy policy, bool weighted, bool lines);
 
-/// Of a graph in memory or outside.
+/// Number of vertices, whether the graph is in memory or outside.
 std::int64_t vertices_of(const RawDataset& data);
-/// As the source counts them, where that differs.
+/// Sets the number of edges as the source counts them, where that differs.
 void set_listed_edges(RawDataset& data, std::int64_t edges);
 
 }  // namespace gnnbench

@@ -165,7 +165,7 @@ private:
         return !reader.block.empty();
     }
 
-    /// Of equal keys, those of the earlier run first.
+    /// Among equal keys, those of the earlier run come first.
     template <class Take>
     void merge_runs(std::span<const Run> runs, Take&& take) const {
         std::vector<Reader> readers;

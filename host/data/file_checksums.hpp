@@ -24,7 +24,7 @@ struct FileChecksums {
 /// The .npy files of a store's folder and of folders in it, hidden ones left out, by their paths within it, in order.
 std::vector<std::string> array_files(const std::filesystem::path& store);
 
-/// Of all of them, as they are now, on all threads.
+/// Current checksums of all array files, computed on all threads.
 FileChecksums compute_checksums(const std::filesystem::path& store);
 
 /// Which blocks a process checks: of all blocks in the files' order, the `index`-th of `count` equal runs.

@@ -30,7 +30,7 @@ std::string importer_summary(std::string_view format);
 /// The options of a format, with their defaults. Throws SpecError on an unknown format.
 std::span<const ParamDecl> importer_params(std::string_view format);
 
-/// Of the format's reader, a plugin's among them; may be empty. Another version may read the same file otherwise.
+/// Version of the format's reader, built in or a plugin's; may be empty. Another may read the same file differently.
 std::string importer_version(std::string_view format);
 
 /// The format of a file or folder, from its name; a plugin's, where it recognises it. Throws DataError if the name does not determine it.

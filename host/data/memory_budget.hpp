@@ -21,7 +21,7 @@ struct HeldSize {
     std::uint64_t edge_bytes = 0;
     std::int64_t feature_count = 0;
 
-    /// Of a vertex: its row, four times; a row of features, float32; label, mask and what draws them.
+    /// Bytes per vertex: its row, four times; a row of features, float32; its label, its mask and what draws them.
     std::uint64_t vertex_bytes() const;
     std::uint64_t bytes() const;
 };
@@ -32,7 +32,7 @@ struct MemoryBudget {
     static std::uint64_t default_memory();
 
     std::uint64_t memory_bytes = default_memory();
-    /// Of temporary files, which have no name and so end with the process; best that of the store.
+    /// Folder for temporary files, which are unnamed and so vanish with the process; preferably the store's folder.
     std::filesystem::path folder = std::filesystem::temp_directory_path();
     std::function<void(const std::string&)> progress = {};  ///< or null
 

@@ -32,12 +32,12 @@ struct Profile {
 };
 
 std::vector<std::string> profile_names();
-/// Of those that come with the program. Throws SpecError with the known ones.
+/// Text of a profile that comes with the program. For an unknown name, throws SpecError with the known ones.
 std::string_view profile_text(std::string_view name);
 /// Throws DataError beginning with `where`.
 Profile read_profile(std::string_view text, const std::string& where);
 
-/// Of n vertices, degrees `density` times as large. Throws SpecError where n vertices are too few for that.
+/// The profile's degrees, `density` times as large, for n vertices. Throws SpecError if n is too small for that.
 DegreeProfile profile_degrees(const Profile& profile, double density, std::int64_t vertices);
 
 /// Measures a store: its file's JSON, of the graph without directions, loops and weights. Vertices of each degree are

@@ -8,7 +8,8 @@
 
 namespace gnnbench {
 
-/// Of a dataset with its graph outside memory: what is missing is drawn when it is written; lists it in `synthetic`.
+/// For a dataset whose graph is outside memory: arrays that are missing are drawn when it is written, and listed in
+/// `synthetic`.
 void fill_later(RawDataset& data, const FillSpec& spec);
 
 /// Writes the arrays of such a dataset into a folder, a piece at a time; the same bytes as of one in memory.

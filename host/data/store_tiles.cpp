@@ -37,7 +37,7 @@ void write_tiles(const fs::path& folder, const std::string& prefix, const TileAr
     if (!t.weights.empty()) write_npy<float>(file("weights.npy"), t.weights, {std::ssize(t.weights)});
 }
 
-/// Of files in a folder of the store, if the store has checksums.
+/// Adds the checksums of files in a folder of the store, if the store has checksums.
 void add_checksums(Manifest& m, const std::string& folder, FileChecksums of_folder) {
     if (m.checksums.empty()) return;
     for (auto& [name, blocks] : of_folder.blocks) m.checksums.blocks[folder + "/" + name] = std::move(blocks);

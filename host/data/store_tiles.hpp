@@ -13,7 +13,7 @@ namespace gnnbench {
 /// Most tiles down, and across.
 constexpr std::int64_t most_tiles = 4096;
 
-/// Of the folder of a store's tiles; empty where it has none.
+/// Name of the folder of a store's tiles; empty if it has none.
 std::string tiles_folder_name(const Manifest& manifest);
 
 /// One matrix in tiles on disk, memory-mapped: the arrays of TiledRows.

@@ -21,7 +21,7 @@ public:
     /// next call.
     bool next(std::string_view& block);
     const std::string& path() const { return path_; }
-    /// Of the whole text; 0 where it is compressed, so that nobody knows.
+    /// Size of the whole text; 0 if it is compressed, since its size is then unknown.
     std::size_t bytes() const { return mapped_ ? mapped_->bytes().size() : 0; }
 
 private:

@@ -19,7 +19,7 @@ struct Machine {
 Machine this_machine(const Mpiexec& mpiexec);
 nlohmann::json to_json(const Machine& machine);
 
-/// Of the processor: "AMD EPYC 9654 96-Core Processor".
+/// Model name of the processor: "AMD EPYC 9654 96-Core Processor".
 std::string cpu_model();
 
 /// Memory that this process may use: the host's, or less if a cgroup limits it. 0: unknown.

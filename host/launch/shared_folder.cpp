@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* shared_memory = "/dev/shm";
-/// Of PMIx's store, and of btl_vader_segment_size with what lies beside it, as Open MPI 4.1 allocates them.
+/// Sizes of PMIx's store, and of btl_vader_segment_size with what lies beside it, as Open MPI 4.1 allocates them.
 constexpr std::int64_t store_bytes = std::int64_t{9} << 20, segment_bytes = (std::int64_t{4} << 20) + (64 << 10);
 
 /// Free for this user; −1 where it is no folder that can be written.

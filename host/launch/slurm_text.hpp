@@ -32,7 +32,7 @@ struct SlurmJob {
     /// It neither runs nor waits.
     bool ended() const;
 };
-/// Of `squeue -h -r -t all -o '%i|%j|%T|%r'`, and of `sacct -n -P -X -o JobID,JobName,State,Reason`.
+/// Parses the output of `squeue -h -r -t all -o '%i|%j|%T|%r'` or `sacct -n -P -X -o JobID,JobName,State,Reason`.
 std::vector<SlurmJob> jobs_from(const std::string& listing);
 /// The number in what `sbatch --parsable` prints ("12", "12;cluster"); empty where there is none.
 std::string submitted_job(const std::string& text);

@@ -17,8 +17,8 @@ struct LeastHeaviest {
     std::vector<std::int64_t> rows;  ///< heaviest first; empty: the mean, which no row forces
 };
 
-/// Of the k·parts + 1 heaviest rows, k + 1 share a part, and weigh no less than the k + 1 lightest of them; for k = 0 it is
-/// the heaviest row. The largest of these bounds and of the mean, rounded up.
+/// Some part holds k + 1 of the k·parts + 1 heaviest rows, which weigh no less than the k + 1 lightest of them; for
+/// k = 0 this is the heaviest row. Returns the largest of these bounds and of the mean, rounded up.
 LeastHeaviest least_heaviest_part(std::span<const std::int64_t> weight, Part parts);
 
 /// Where a part is heavier than the parameter `imbalance` of its partitioner allows, the reason: the rows that force it, or

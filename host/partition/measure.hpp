@@ -42,7 +42,7 @@ struct PartitionCost {
 /// More parts than this have no matrix of who talks to whom.
 inline constexpr Part most_drawn_parts = 2048;
 
-/// Of the rows' partition. `between`: also rows_between; needs at most most_drawn_parts parts.
+/// Cost of the rows' partition. `between`: also fills rows_between; needs at most most_drawn_parts parts.
 PartitionCost measure_cost(const GraphView& graph, const Partition& partition, bool between = false);
 
 }  // namespace gnnbench

@@ -26,7 +26,7 @@ private:
     void start(std::int64_t trial, const nlohmann::json& l);
     void setup(std::int64_t trial, const nlohmann::json& l);
     void epoch(std::int64_t trial, const nlohmann::json& l);
-    /// Of one rank; false, and nothing else is stored, where it is there already.
+    /// Stores one rank's epoch. False, with nothing else stored, if it is already there.
     bool rank_epoch(std::int64_t trial, std::int64_t epoch, std::int64_t rank, const nlohmann::json& l);
     void worker(std::int64_t trial, const nlohmann::json& l);
     void summarise_if_over(std::int64_t trial);

@@ -12,8 +12,8 @@ namespace gnnbench {
 /// Selects measured trials: those that satisfy every given condition.
 struct TrialChoice {
     std::vector<std::string> trials;  ///< UUIDs, or how they begin; empty: any
-    /// Of an experiment its own trials, and those of others where it measured none of a cell's number (see the view
-    /// counted_trials, which has the newest of each).
+    /// Selects an experiment's own trials and, for numbers of a cell that it did not measure itself, those of other
+    /// experiments (see the view counted_trials, which has the newest of each).
     std::string experiment;
     std::string tag;
     std::string commit;  ///< of the build that measured it, or how it begins

@@ -17,7 +17,7 @@ struct ComparedCell {
     std::string others;  ///< further fields that distinguish cells: "hidden=64, seed=1"
     std::int64_t trials_a = 0, trials_b = 0;
     std::int64_t pairs = 0;  ///< of them, those measured by turns (see interleaved_pairs)
-    /// Of the pairs alone; of all trials where the sides were measured at different times, which gives no verdict.
+    /// From the pairs alone; if the sides were measured at different times, from all trials, which gives no verdict.
     Comparison verdict;
     bool paired = true;
     std::optional<std::int64_t> bytes_a, bytes_b, messages_a,
@@ -41,7 +41,7 @@ struct ComparedSides {
     std::vector<ComparedCell> cells;
     std::int64_t only_a = 0, only_b = 0;  ///< cells without a match on the other side
     std::string machine;                  ///< that measured both
-    /// Of the trials that count of an experiment, those that other experiments measured.
+    /// Trials that count towards a side's experiment but were measured by other experiments.
     std::int64_t borrowed_a = 0, borrowed_b = 0;
     /// Cells whose sides were measured at different times.
     std::int64_t apart() const;

@@ -36,7 +36,7 @@ using SideCells = std::map<std::int64_t, SideCell>;  ///< by cell id
 std::vector<std::int64_t> trials_of_side(const sqlite::Connection& c, const std::string& side,
                                          const std::string& where);
 
-/// Of the last of these trials.
+/// The machine that measured the last of these trials.
 std::int64_t machine_of_newest(const sqlite::Connection& c, const std::vector<std::int64_t>& trials);
 std::string machine_name(const sqlite::Connection& c, std::int64_t machine);
 SideSource source_of_newest(const sqlite::Connection& c, const std::vector<std::int64_t>& trials);

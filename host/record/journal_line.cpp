@@ -44,7 +44,7 @@ std::string journal_line(const nlohmann::json& object) {
 
 ReadLine read_journal_line(std::string_view text) {
     const Parts parts = parts_of(text);
-    // Of a framed line without its sum, and of a sum without its frame, something has changed.
+    // A frame without a matching checksum, or a matching checksum without its frame, means that the line has changed.
     if (parts.framed != parts.sum_fits) return {{}, "its checksum is not that of its text"};
     const std::string whole = parts.framed ? std::string(parts.body) + "}" : std::string(text);
     if (nested_deeper(whole)) return {{}, "it is nested too deeply"};

@@ -31,7 +31,7 @@ std::optional<int> flag_if_any(const json& j, const char* key);
 json entry(const json& j, const char* key, std::size_t i);
 /// The object under `key`; an empty one if there is none.
 const json& object(const json& j, const char* key);
-/// Of the list under `key`; 0 if there is none.
+/// Length of the list under `key`; 0 if there is none.
 std::size_t length(const json& j, const char* key);
 
 }  // namespace gnnbench::line_fields

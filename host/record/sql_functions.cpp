@@ -44,8 +44,8 @@ struct Numbers {
     std::optional<double> percent;
 };
 
-/// Of the group that SQLite is at. SQLite owns the pointer to it, and finish() what it points to; nullptr: no memory, or,
-/// unless it is to be made, no row yet.
+/// The numbers of SQLite's current group. SQLite owns the pointer to them, and finish() what it points to. nullptr: out
+/// of memory or, without `make`, no row yet.
 Numbers* numbers_of(sqlite3_context* context, bool make) {
     auto** held = static_cast<Numbers**>(sqlite3_aggregate_context(context, make ? sizeof(Numbers*) : 0));
     if (!held) return nullptr;

@@ -5,7 +5,7 @@
 
 namespace gnnbench {
 
-/// Of at least one value; the mean of the middle two where their number is even.
+/// Median of one or more values; the mean of the middle two if their number is even.
 double median(std::span<const double> values);
 
 /// The method behind a spread; tables name it.

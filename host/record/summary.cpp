@@ -68,7 +68,7 @@ void summarise_trial(sqlite::Connection& c, std::int64_t trial) {
     c.prepare(
          "UPDATE trial SET "
          "final_loss = (SELECT loss FROM epoch WHERE trial_id = ?1 ORDER BY epoch DESC LIMIT 1), "
-         // Of measured epochs: kernels tune, and allocate for it, in warm-up.
+         // Measured epochs only: in warm-up, kernels tune and allocate memory for tuning.
          "peak_memory_bytes = (SELECT max(r.peak_memory_bytes) FROM rank_epoch r JOIN epoch e USING (trial_id, "
          "  epoch) WHERE r.trial_id = ?1 AND NOT e.warmup), "
          "(score_metric, train_accuracy, validation_accuracy, test_accuracy) = (SELECT metric, train, validation, "

@@ -11,7 +11,7 @@ struct TimeParts {
     double rest_s = 0;
     double spmm_imbalance = 1;  ///< the slowest rank's SpMM ÷ the mean
 };
-/// Of the trial with that row id, as ComparisonCell::ok_trials has it.
+/// Time parts of the trial with this row id, as in ComparisonCell::ok_trials.
 TimeParts time_parts(const std::filesystem::path& database, std::int64_t trial);
 
 }  // namespace gnnbench

@@ -20,7 +20,7 @@ struct Product {
     std::int64_t bytes = 0;
 };
 
-/// Of each rank, in their order.
+/// The products of each rank, in order.
 std::vector<std::vector<Product>> products_of(const Timeline& t) {
     std::vector<std::vector<Product>> all(usize(t.ranks));
     Product now;

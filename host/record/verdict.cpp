@@ -218,7 +218,7 @@ std::vector<Comparison> judge(std::span<const Samples> cells, const CompareRules
     }
     for (std::size_t i = 0; i < cells.size(); ++i) {
         Comparison& c = all[i];
-        // Of unpaired samples neither ratio nor spread says what pairs would.
+        // For unpaired samples, neither ratio nor spread tells what pairs would show.
         if (c.judgement != Judgement::unclear || !cells[i].paired || cells[i].a_s.empty()) continue;
         const auto trials = std::ssize(cells[i].a_s);
         // A ratio near the margin is treated as if it were on it.

@@ -43,9 +43,9 @@ struct FigureParts {
 class Legend {
 public:
     explicit Legend(const ResolvedTable& resolved);
-    /// Of a series' numbers of a kind; empty: it is named already.
+    /// Name of a series' numbers of one kind; empty if the series has already been named.
     std::string name(const FigureSeries& series, NumberKind kind);
-    /// What is drawn of kinds, with what they are called; empty where names say it.
+    /// The kinds of numbers drawn, with their labels; empty where the series' names state the kind.
     std::vector<std::pair<NumberKind, std::string>> kinds() const;
 
 private:

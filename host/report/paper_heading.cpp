@@ -29,8 +29,8 @@ RemarkedPlace erratum_of(const ResolvedCell& place) {
     return p;
 }
 
-/// Of a simulated place, without what the heading and the word OOM say, nor each number's own deviation of volumes: few
-/// remarks for many numbers. The data formats have them whole.
+/// Remarks on a simulated place, without what the heading and the word OOM already say and without each number's own
+/// deviation of volumes, so that a few remarks cover many numbers. The data formats keep them whole.
 RemarkedPlace remarked_simulation(const ResolvedCell& place) {
     RemarkedPlace p = remarked(place);
     std::erase_if(p.remarks, [](const std::string& text) {

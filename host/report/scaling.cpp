@@ -15,7 +15,7 @@ Crossover crossover(std::span<const CurvePoint> points) {
     Crossover c;
     if (points.size() < 2) return c;
     using Kind = Crossover::Kind;
-    // Of logarithms: > 0 where ours is higher.
+    // Difference of logarithms: > 0 where ours is higher.
     const auto difference = [&](std::size_t i) { return std::log(points[i].ours / points[i].other); };
     std::optional<std::size_t> last;  // that differs
     for (std::size_t i = 0; i < points.size(); ++i) {

@@ -9,9 +9,9 @@ struct Unit {
     std::string_view name;
     double size = 1;  ///< in seconds, or in bytes
 };
-/// Of times whose largest is `largest_s`: s, ms or µs.
+/// Unit for times up to `largest_s`: s, ms or µs.
 Unit time_unit(double largest_s);
-/// Of sizes whose largest is `largest`: B, kB, MB, GB or TB (powers of 1000).
+/// Unit for sizes up to `largest_bytes`: B, kB, MB, GB or TB (powers of 1000).
 Unit byte_unit(double largest_bytes);
 
 /// Decimals that show three significant digits of x ≥ 1, and two of less.

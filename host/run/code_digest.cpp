@@ -63,7 +63,7 @@ nlohmann::json CodeDigests::of(const Cell& cell) {
     const auto note = [&](const char* what, const std::string& digest) {
         if (!digest.empty()) code[what] = digest;
     };
-    // Of a program its version is the digest of its files' contents.
+    // A program's version is the digest of its files' contents.
     note("scheme", cell.scheme.is_program() ? cell.scheme.version : of_plugin(PluginKind::strategy, cell.scheme));
     note("partitioner", of_plugin(PluginKind::partitioner, cell.partitioner));
     note("kernel", of_plugin(PluginKind::kernel, cell.kernel));

@@ -31,7 +31,7 @@ fs::path program_of(const fs::path& build) {
         "expected a build: the program gnnbench, or a folder with bin/gnnbench; found '{}'", build.string()));
 }
 
-/// Of another build, also without the variable that names this one's worker.
+/// The unranked environment; for another build, also without the variable that names this one's worker.
 Environment environment_of(const fs::path& build) {
     Environment environment = unranked_environment();
     if (!build.empty())

@@ -15,8 +15,8 @@ namespace gnnbench {
 
 using nlohmann::json;
 
-/// Of a submission whose maker was killed before all was submitted: what Slurm does not know of is undone. False
-/// where nothing is left of it.
+/// For a submission whose creator was killed before submitting all of it: undoes what Slurm does not know of. False if
+/// nothing of the submission is left.
 bool JobFollower::withdraw_unsubmitted(JobFolder& folder, std::vector<JobBatch>& batches) {
     const std::vector<SlurmJob> known = jobs_named("gnnbench-" + folder.id(), true);
     std::set<std::size_t> kept;

@@ -34,7 +34,7 @@ struct JobTask {
     std::vector<Trial> trials;
 
     TrialOrder order(const Trial& trial) const;
-    /// Of all its trials together.
+    /// Time limit of all its trials together.
     double time_s() const;
 };
 

@@ -24,7 +24,7 @@ namespace {
 /// that was just submitted may not be listed yet.
 constexpr int most_unseen = 3;
 
-/// Of a trial, by its first line.
+/// Label of a trial, from its first line.
 std::string trial_label(const json& line) {
     const std::string what = cell_label(line.at("cell"));
     return line.at("purpose") == "measure" ? fmt::format("{} trial {}", what, line.at("index").get<int>() + 1)

@@ -15,7 +15,7 @@ namespace gnnbench {
 
 namespace {
 
-/// Of one array; Slurm's default allows 1,001.
+/// Elements of one job array at most; Slurm's default allows 1,001.
 constexpr std::size_t most_elements = 1000;
 
 /// The resources that sbatch requests: jobs that differ in them cannot share an array.

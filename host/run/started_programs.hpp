@@ -19,7 +19,7 @@ struct StartedProgram {
     std::string digest;       ///< SHA-256 of the words and of the files' contents
 };
 
-/// Of the chosen cells, each once, in the experiment's order. Reads the files and starts nothing.
+/// Programs of the chosen cells, each once, in the experiment's order. Reads their files and starts nothing.
 std::vector<StartedProgram> started_programs(const Experiment& experiment, const std::vector<bool>& chosen,
                                              const PluginSource& plugins);
 

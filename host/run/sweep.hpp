@@ -26,10 +26,9 @@ private:
         ScheduledTrial trial;
         std::string verify_first;
     };
-    /// Takes the next trial whose combination nobody is verifying; waits where all are of such combinations. Empty at
-    /// the end.
+    /// Takes the next trial whose combination is not being verified; waits while every trial's is. Empty at the end.
     std::optional<Turn> next_turn(std::vector<ScheduledTrial>& waiting);
-    /// Of a combination that the caller has taken from `pending_`. False if another process is verifying it.
+    /// Verifies a combination that the caller has taken from `pending_`. False if another process is verifying it.
     bool verify(TrialRunner& runner, const std::string& key, const std::string& position);
     /// Reports what a verification found. The guard is held.
     void count_verification(const std::string& key, const std::string& what, VerificationStatus status,

@@ -30,7 +30,7 @@ struct NotPredicted {
 ExperimentChoice tuned_experiment(const TuningRequest& request, const Catalog& catalog,
                                   const PluginSource& plugins, std::vector<NotPredicted>& left_out);
 
-/// Of the experiment that tuned_experiment gave.
+/// Candidates of an experiment from tuned_experiment that cannot be predicted, with the reasons.
 std::vector<NotPredicted> not_predicted(const ExperimentChoice& tuned, const RunPlaces& places,
                                         const PluginSource& plugins);
 

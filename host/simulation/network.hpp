@@ -13,7 +13,7 @@ namespace gnnbench::simulation {
 enum class Collective : std::uint8_t { broadcast, reduce, all_reduce, all_gather, reduce_scatter, barrier };
 std::string_view to_text(Collective c);
 
-/// Of Links::measured: "all_reduce", or "all_reduce_later" in the non-blocking form; "exchange" has one form.
+/// Key of Links::measured: "all_reduce", or "all_reduce_later" in the non-blocking form; "exchange" has one form.
 std::string measured_key(Collective c, Wait wait);
 
 /// How a group lies on a machine.

@@ -56,7 +56,7 @@ void overlay_matrix(YamlNode& base, const YamlNode& over) {
     }
 }
 
-/// Of the files that an experiment imports, together.
+/// Limits on all the files that an experiment imports, taken together.
 constexpr std::size_t most_files = 200, most_imported_bytes = std::size_t{16} << 20;
 
 /// Gathers imports, depth first; each file is read once.

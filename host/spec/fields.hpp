@@ -20,7 +20,7 @@ struct Draft {
     LauncherChoice launcher;
     Cell cell;
     bool threads_given = false, input_dropout_given = false;
-    /// Of the model: their defaults depend on the kind of its layers.
+    /// Whether the model's normalisation and self-loops are given; their defaults depend on the kind of its layers.
     bool normalisation_given = false, self_loops_given = false;
 };
 

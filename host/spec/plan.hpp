@@ -103,7 +103,7 @@ std::vector<bool> chosen_cells(const Experiment& experiment, const std::string& 
 /// Throws SpecError where the expression holds for no cell, with the values there are of the fields that it names.
 void require_some_cell(const Experiment& experiment, const std::string& where);
 
-/// Of the cells for which the rules' expression holds. Throws SpecError for an expression that cannot be.
+/// Plan for the cells that satisfy the rules' expression. Throws SpecError for an invalid expression.
 Plan make_plan(const Experiment& experiment, const PlanSources& sources, const PlanRules& rules, int cores);
 
 }  // namespace gnnbench

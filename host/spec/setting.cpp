@@ -51,7 +51,7 @@ std::string why_not_slowed(const Cell& cell, const Strategy& strategy) {
 
 namespace {
 
-/// Of a kernel that simulates its ranks.
+/// Why a kernel that simulates its ranks cannot run the cell; empty if it can.
 std::string why_not_simulated(const Cell& cell) {
     if (cell.scheme.is_program()) return "a program is not simulated";
     if (cell.slowdown.declared())

@@ -53,7 +53,7 @@ public:
     /// Names of the stores that exist, sorted.
     virtual std::vector<std::string> stores() const = 0;
     virtual std::vector<DatasetForm> generators() const = 0;
-    /// Of a graph that is only expected; the name is its key.
+    /// The form for a graph that is only expected; its name is the key.
     virtual DatasetForm expectation() const = 0;
     virtual std::vector<DatasetForm> formats() const = 0;
     /// The format of a file or folder, from its name. Throws DataError if the name does not determine it.

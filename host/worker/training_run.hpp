@@ -9,7 +9,7 @@
 
 namespace gnnbench {
 
-/// Of an epoch with more steps, verifying trains so many, and no more than two such epochs.
+/// Verification trains at most this many steps of an epoch, and at most two epochs if they have several steps.
 inline constexpr std::int64_t verified_steps = 3, verified_epochs_of_many_steps = 2;
 
 /// Losses and gradients of a training, and the order in which it took messages, by epoch.

@@ -37,8 +37,8 @@ GradientScale scale_of(const ModelWeights& gradient, GradientSizes& backend) {
     return scale;
 }
 
-/// Of its graph only the rows are believed: whether it is symmetric is found by looking, and what a store adds to spare
-/// ranks the walk over all rows (transpose, sums, self-loops) is made anew.
+/// Trusts only the rows of the given graph: symmetry is measured, and what a store adds to spare ranks the walk over
+/// all rows (transpose, sums, self-loops) is computed anew.
 DatasetView from_rows_alone(const DatasetView& given) {
     DatasetView data = given;
     const GraphView& g = given.graph;

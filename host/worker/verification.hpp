@@ -70,10 +70,10 @@ struct Agreement {
 };
 /// 1e-4 in float32, with u as floor; 1e-10 in float64, with 1,000 u, for there sums may be long.
 Agreement agreement_for(DType dtype);
-/// ‖g − ref‖_F of the whole, elements that are no number as infinity.
+/// ‖a − b‖_F; infinity where shapes differ. NaN stays NaN.
 double distance(const HostMatrix& a, const HostMatrix& b);
 double norm(const HostMatrix& m);
-/// Of all matrices together.
+/// The same over all matrices together.
 double distance(const ModelWeights& a, const ModelWeights& b);
 double norm(const ModelWeights& w);
 

@@ -9,7 +9,7 @@
 
 namespace gnnbench {
 
-/// Of generators that reach a distribution of degrees.
+/// Parameters of generators that match a distribution of degrees.
 inline constexpr std::array<ParamDecl, 5> degree_params{{
     vertices_param,
     {"average_degree", ParamType::real, "40", 1, 100000, nullptr, "edges at a vertex, on average"},

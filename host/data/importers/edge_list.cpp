@@ -102,7 +102,7 @@ void number_compactly(ListedIds& ids, EdgeList& edges) {
     });
 }
 
-/// Of `ids: keep`.
+/// The range of vertex ids under `ids: keep`.
 struct KeptIds {
     std::int64_t first, given;
     std::int64_t largest;  ///< so far

@@ -16,7 +16,7 @@ public:
     /// After the last insertion, and before what follows; false as above.
     bool count();
     std::int64_t size() const { return size_; }
-    /// Of an id in the set: how many are smaller.
+    /// Number of smaller ids in the set; `id` itself must be in it.
     std::int64_t rank(std::int64_t id) const;
     std::uint64_t bytes() const;
 

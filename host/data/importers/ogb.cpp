@@ -44,7 +44,7 @@ bool is_raw_folder(const fs::path& folder) {
            is_there(folder / "triplet-type-list.csv.gz") || is_there(folder / "edge_index_dict.npz");
 }
 
-/// Of the set's folder or of its raw folder; empty paths where it is neither.
+/// Finds a set from its folder or from its raw folder; empty paths if `path` is neither.
 OgbFolder locate(const fs::path& path) {
     if (is_raw_folder(path / "raw")) return {path, path / "raw"};
     if (!is_raw_folder(path)) return {};

@@ -70,7 +70,7 @@ void each_row(CsvReader& rows, std::int64_t stated, const char* list, Row row) {
 constexpr const char* node_list = "num-node-list";
 constexpr const char* edge_list_counts = "num-edge-list";
 
-/// Of a row of edge.csv.gz.
+/// Source and target of the edge in a row of edge.csv.gz.
 std::pair<std::int32_t, std::int32_t> parse_edge(const std::vector<std::string_view>& fields, std::int64_t n,
                                                  const LineReader& at) {
     const auto vertex = [&](std::string_view field, const char* what) {
@@ -117,7 +117,7 @@ void take_csv_edges(const fs::path& raw, bool weighted, bool reverse, std::int64
             fmt::format("{}: {} states {} rows, and here is another", weights->at().where(), edge_list_counts, m));
 }
 
-/// Of the first row.
+/// Number of columns, from the first row.
 std::int64_t columns_of(const fs::path& file) {
     CsvReader rows(file);
     std::vector<std::string_view> fields;

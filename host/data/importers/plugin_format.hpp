@@ -17,7 +17,7 @@ namespace gnnbench {
 
 /// Names of the plugins of this interface version, in alphabetical order; opens none.
 std::vector<std::string> plugin_formats();
-/// Of those, the first that recognises the path; empty: none. A plugin that cannot be used recognises nothing.
+/// The first of those that recognises the path; empty if none does. A plugin that cannot be used recognises nothing.
 std::string detect_plugin_format(const std::filesystem::path& path);
 
 std::string plugin_format_summary(std::string_view name);

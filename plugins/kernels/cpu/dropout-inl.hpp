@@ -31,7 +31,7 @@ public:
     /// Columns of one draw at most; wider matrices are cut at multiples of it.
     static constexpr std::int64_t most_columns = 1024;
 
-    /// Of columns [first, first + count) of the mask's matrix, count ≤ most_columns.
+    /// For columns [first, first + count) of the mask's matrix, count ≤ most_columns.
     MaskWords(const DropoutMask& mask, std::int64_t first, std::int64_t count)
         : skew_((mask.first_column + first) % 4),
           counters_((skew_ + count + 3) / 4),

@@ -21,15 +21,15 @@
 namespace gnnbench::cpu {
 namespace {
 
-/// Of tiles' chunks one in so many is in the sample, but at least one for each thread.
+/// One in this many chunks of tiles is in the sample, but at least one for each thread.
 constexpr std::int64_t one_chunk_in = 24;
-/// Where rows are the candidates, runs of them that make up so much.
+/// Where rows are the candidates, the sample is this many runs of them, together one row in so many.
 constexpr std::int64_t runs_of_rows = 64, one_row_in = 72;
-/// Tiles are timed on one stretch of columns in so many.
+/// Tiles are timed on one stretch of columns in this many.
 constexpr std::int64_t one_stretch_in = 3;
-/// A second turn for those that the first has within this of the fastest.
+/// Candidates within this factor of the fastest in the first turn have a second one.
 constexpr double near_best = 1.4;
-/// Where tiles of one width take so many times the time of rows, other widths are not tried: among widths whose panel
+/// Where tiles of one width take this many times as long as rows, other widths are not tried: among widths whose panel
 /// takes half to all of the cache, the slowest took less than 1.2 times as long as the best (results/cpu-formats.md).
 constexpr double abandon_tiles_ratio = 1.5;
 /// Tiles that take less than this share of the time of rows leave nothing for clusters to gain.

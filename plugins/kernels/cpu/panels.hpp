@@ -17,7 +17,8 @@ inline constexpr std::int64_t panel_step = 16, widest_panel = 64;
 std::vector<Panel> cut_columns(std::int64_t cols);
 std::int64_t widest_of(const std::vector<Panel>& panels);
 
-/// Of a model of such widths, features first: a layer multiplies by Â before or after its weights, where H is narrower.
+/// Widths of the products by Â in a model of such widths, features first: a layer multiplies by Â before or after its
+/// weights, whichever makes H narrower.
 std::vector<std::int64_t> product_widths(const std::vector<std::int64_t>& model);
 
 /// Panels of one width among those that products at the widths to come are cut into.

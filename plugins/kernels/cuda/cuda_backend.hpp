@@ -58,7 +58,8 @@ private:
 
     // product_trials.cpp
     void run_trials(CudaMatrix& a, std::uint64_t pattern, bool keeps_narrow_indptr);
-    /// Of the candidates that serve, at a width that fits; the first unless another is faster by a margin.
+    /// The fastest of the candidates that serve, at a width that fits in memory; the first unless another is faster by
+    /// a margin.
     std::optional<Product> fastest(const CudaMatrix& a, std::int64_t width, const std::vector<Product>& candidates,
                                    int turns);
     std::optional<float> trial_ms(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c);

@@ -19,10 +19,10 @@ using InOrder = std::vector<simulation::Moved>;
 struct SpmmShape {
     std::int64_t rows = 0, cols = 0, nonzeros = 0, width = 0;
     bool adds = false;  ///< to what the result holds
-    // Of machines with rates by size:
+    // For machines with rates by size:
     InOrder in_order = {};  ///< the matrix and the result; empty: touched in the product before
     InOrder operand = {};   ///< B; empty: likewise
-    /// Of the graph that the matrix is a block of; nullptr: all columns have as many nonzeros.
+    /// Column reads of the graph that the matrix is a block of; nullptr: all columns have equally many nonzeros.
     const simulation::ColumnReads* columns = nullptr;
 };
 
@@ -56,7 +56,7 @@ private:
     double gathers_s(const SpmmShape& s) const;
     double in_order_s(const InOrder& moved) const;
     double whole_lines(double row_bytes) const;
-    /// Of one row in no order.
+    /// Seconds per row, where rows are read in no order.
     double row_s(double row_bytes, double lie_in) const;
 
     const simulation::Machine& machine_;

@@ -202,7 +202,8 @@ void SimulatedBackend::perform(const verb::Apply& v) { stream(v.operands()); }
 void SimulatedBackend::perform(const verb::ApplyBackward& v) { stream(v.operands()); }
 void SimulatedBackend::perform(const verb::ColumnSums& v) { issue(costs_.streamed(moved({once(v.g)}))); }
 
-/// Of rows that take part, as far as a rank can know: their number in the whole graph, over the ranks that share it.
+/// Number of rows that enter the loss, as far as a rank can know: their number in the whole graph, over the ranks that
+/// share it.
 double SimulatedBackend::counted_rows(ConstMatrixView logits, const LossInput& in) const {
     const auto rows = static_cast<double>(logits.rows);
     return costs_.by_recency() && in.scale > 0 ? std::min(rows, 1 / (in.scale * ranks_of_node_)) : rows;

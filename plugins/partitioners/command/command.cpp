@@ -90,7 +90,7 @@ public:
                               static_cast<Part>(p.integer("first")));
     }
 
-    /// Of the program's file and of those that its arguments name.
+    /// Digest of the program's file and of those that its arguments name.
     std::string outside_input(const Params& params) const override {
         if (params.text("program").empty()) return {};
         std::string digests = file_digest(params.text("program"));

@@ -18,8 +18,8 @@ enum class Nets {
 Hypergraph column_nets(const GraphView& graph, bool unit_weights);
 
 /// The same vertices with the nets asked for. Net i of the rows holds the columns with an entry in row i, and i itself.
-/// Of `both`, a vertex whose two nets have the same pins has one net of weight 2. An undirected graph has its column
-/// nets whatever is asked for: connectivity−1 then is half of what `both` means.
+/// With `both`, a vertex whose two nets have the same pins has one net of weight 2. An undirected graph has its column
+/// nets whatever is asked for: connectivity−1 is then half of what `both` means.
 Hypergraph product_nets(const GraphView& graph, Nets nets, bool unit_weights);
 
 /// The same, but equal nets stay apart: those of columns come first, those of rows from first_row_net on.

@@ -19,7 +19,6 @@ double relative_gain(double gain, Weight weight) {
 
 std::vector<Candidate> movable(const Partitioned& p, Weight limit, std::span<const BestMove> best) {
     const Hypergraph& h = p.hypergraph();
-    // Of each overweight part the best vertices of a few times the weight to be moved are enough.
     std::vector<Candidate> all;
     for (Id v = 0; v < h.vertex_count(); ++v)
         if (p.part_weight(p.part_of(v)) > limit)

@@ -173,7 +173,7 @@ private:
         }
     }
 
-    /// Of the parts that meet v's nets and have room, the one that lowers the smooth function most; −1: none does.
+    /// The part that lowers the smooth function most, among those that meet v's nets and have room; −1 if none does.
     PartId best_part(Id v) {
         const Hypergraph& h = p_.hypergraph();
         const PartId own = p_.part_of(v);

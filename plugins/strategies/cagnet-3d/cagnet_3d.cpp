@@ -28,7 +28,7 @@ public:
             partial_ = {rank.backend, at_.line_rows(), partial_columns(at_, model, grid_buffers(params))};
     }
 
-    /// Of the buffers for T_xy, before the sum over the fibre.
+    /// Columns of the buffers for T_xy, before the sum over the fibre.
     static std::vector<std::int64_t> partial_columns(const GridLayout& at, const ModelSpec& model,
                                                      Buffers buffers) {
         return layer_columns(model, buffers, [&](std::int64_t width) { return at.columns(width); });

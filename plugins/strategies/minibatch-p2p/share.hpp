@@ -41,7 +41,7 @@ struct PackedBlocks {
     std::vector<double> values;
 };
 
-/// Of one direction: which rows travel, and what they are multiplied by.
+/// One direction of a share: which rows travel, and what they are multiplied by.
 struct ShareSide {
     Halo halo;  ///< without its blocks, which are packed
     PackedBlocks blocks;

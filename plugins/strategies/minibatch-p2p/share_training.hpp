@@ -55,7 +55,7 @@ public:
 
     /// Forward, loss, backward, optimizer; `step` keys dropout. The step is that of the whole batch.
     Step train(const BatchShare& share, std::int64_t step);
-    /// Of all ranks' shares together, without dropout.
+    /// Score over all ranks' shares together, without dropout.
     Score evaluate(const BatchShare& share);
     OwnedRows embeddings(const BatchShare& share);
 
