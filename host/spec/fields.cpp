@@ -56,7 +56,7 @@ void assign_to(auto& whole, const V& v) {
     target = value_as<std::remove_reference_t<decltype(target)>>(v);
 }
 
-/// Of a Draft, and no part of a cell.
+/// Access to a member of Draft that is not part of a cell.
 template <auto... path>
 constexpr Access of_experiment{PartOf::experiment, [](Draft& d, const V& v) { assign_to<path...>(d, v); },
                                nullptr};
@@ -171,7 +171,7 @@ const Field declared[] = {
     {"model.initialiser", T::word, "glorot", nullptr, true, any, words::initialiser, "Of the weights",
      word_of_verification<words::initialiser, &Cell::model, &ModelSpec::initialiser>},
     {"model.aggregate_input", T::boolean, "false", nullptr, true, any, no_words,
-     "Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch; no paper's scheme does this",
+     "Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch",
      of_verification<&Cell::model, &ModelSpec::aggregate_input>},
     {"model.sparse_features", T::boolean, "false", nullptr, true, any, no_words,
      "Whether X is a sparse matrix in layer 0's products, X·W and the weight gradient, as far as the scheme's "

@@ -13,16 +13,17 @@ PartitionNeed clusters_needed(const Setting& s) {
     return {.parts = static_cast<Part>(s.params.integer("clusters"))};
 }
 
-ClusterBatches cluster_batches(const Problem& p) {
+ClusterBatches cluster_batches(const Problem& p, std::int64_t workers) {
     return {p.index,
             {.clusters_per_batch = p.params.integer("clusters_per_batch"),
              .shuffle = p.params.boolean("shuffle"),
-             .seed = p.train.seed}};
+             .seed = p.train.seed,
+             .workers = workers}};
 }
 
-ClusterWorker::ClusterWorker(const Problem& problem, Rank rank)
+ClusterWorker::ClusterWorker(const Problem& problem, Rank rank, std::int64_t workers)
     : problem_(problem),
-      source_(cluster_batches(problem_)),
+      source_(cluster_batches(problem_, workers)),
       maker_(problem_, source_, {.diagonal_enhancement = problem_.params.real("diagonal_enhancement")}),
       training_(problem_, rank, {source_.most_vertices(), most_batch_nonzeros(problem_, source_)}),
       judge_(problem_, rank),
@@ -33,9 +34,10 @@ ClusterWorker::ClusterWorker(const Problem& problem, Rank rank)
         }));
 }
 
-std::int64_t ClusterWorker::stated_memory(const Problem& p, std::int64_t element_bytes, bool averages) {
+std::int64_t ClusterWorker::stated_memory(const Problem& p, std::int64_t element_bytes, bool averages,
+                                          std::int64_t workers) {
     MemoryStatement m(element_bytes);
-    const ClusterBatches source = cluster_batches(p);
+    const ClusterBatches source = cluster_batches(p, workers);
     BatchTraining::state_memory(m, p, {source.most_vertices(), most_batch_nonzeros(p, source)});
     if (averages) m.matrix(1, parameter_elements(p.model));  // the partner's, or all workers'
     return m.bytes();

@@ -2,6 +2,9 @@
 // The thesis on GossipGCN, Algorithm 3, and Algorithm 4 with an averaging interval.
 //
 //   G_1 … G_n   the clusters, q of them a batch; step s of an epoch gives batch s·p + r to worker r
+// Line 4 (5): each worker has n/p clusters of its own, unless `division: shuffled`.
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include <gnnbench/batches/cluster_worker.hpp>
@@ -10,16 +13,22 @@
 namespace gnnbench {
 namespace {
 
+/// Among how many workers clusters are divided for the whole training; 1: anew in each epoch.
+std::int64_t divided_among(const Params& params, int ranks) {
+    return params.choice("division") == "fixed" ? ranks : 1;
+}
+
 /// What a problem and its parameters fix of the rounds: an epoch has ⌈batches ÷ p⌉ steps.
 struct Rounds {
     std::int64_t batches = 1, workers = 1, interval = 1;
     explicit Rounds(const Problem& p)
-        : batches(cluster_batches(p).batches()),
+        : batches(cluster_batches(p, divided_among(p.params, p.ranks)).batches()),
           workers(p.ranks),
           interval(p.params.integer("averaging_interval")) {}
 
     std::int64_t steps() const { return (batches + workers - 1) / workers; }
-    /// Worker r's batch in a step, or −1: where p does not divide the batches, the last step leaves workers idle.
+    /// Worker r's batch in a step, or −1: where p does not divide the batches, the last step leaves the last workers
+    /// idle. The first ones have the clusters that are left over, so this holds for both divisions.
     std::int64_t item(std::int64_t epoch, std::int64_t step, std::int64_t r) const {
         const std::int64_t batch = step * workers + r;
         return batch < batches ? epoch * batches + batch : -1;
@@ -42,7 +51,7 @@ public:
           averages_weights_(p.params.choice("average") == "weights"),
           by_vertices_(p.params.choice("weighting") == "vertices"),
           rank_(rank),
-          worker_(p, rank) {}
+          worker_(p, rank, divided_among(p.params, p.ranks)) {}
 
     std::int64_t steps(std::int64_t) const override { return rounds_.steps(); }
 
@@ -112,7 +121,9 @@ public:
     std::string why_unsupported(const Setting& s) const override {
         const std::int64_t q = s.params.integer("clusters_per_batch"), n = s.params.integer("clusters"),
                            batches = (n + q - 1) / q;
-        if (batches < s.ranks)
+        if (divided_among(s.params, s.ranks) == s.ranks) {
+            if (n < s.ranks) return fmt::format("{} clusters leave some of {} workers without any", n, s.ranks);
+        } else if (batches < s.ranks)
             return fmt::format("an epoch of {} batches leaves some of {} workers without any", batches, s.ranks);
         return batches_why_unsupported(s);
     }
@@ -129,22 +140,35 @@ public:
         return {v.total(), same ? StatedVolume::Means::every_epoch : StatedVolume::Means::this_epoch};
     }
     std::int64_t stated_memory(const Problem& p, int, std::int64_t element_bytes) const override {
-        return ClusterWorker::stated_memory(p, element_bytes, false);
+        return ClusterWorker::stated_memory(p, element_bytes, false, divided_among(p.params, p.ranks));
     }
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         return std::make_unique<AllReduceTrainer>(p, rank);
     }
 };
 
-constexpr ParamDecl weighting[] = {
+constexpr ParamDecl own_parameters[] = {
+    {"division", ParamType::choice, "fixed", 0, 0, "fixed|shuffled",
+     "each worker keeps n/p clusters for the whole training, as printed, or all are dealt anew in every epoch"},
     {"weighting", ParamType::choice, "batches", 0, 0, "batches|vertices",
      "an averaged gradient is the mean over batches, as printed, or weighted by their train vertices"},
 };
-constexpr auto parameters = joined(cluster_parameters, averaging_parameters, weighting);
+/// As printed, a worker trains its clusters in their order.
+constexpr auto in_printed_order() {
+    auto all = joined(cluster_parameters, averaging_parameters, own_parameters);
+    for (ParamDecl& p : all.of)
+        if (std::string_view(p.name) == "shuffle") {
+            p.default_value = "false";
+            p.help =
+                "draw the order of a worker's clusters, or with division: shuffled of all, anew for each epoch";
+        }
+    return all;
+}
+constexpr auto parameters = in_printed_order();
 
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(strategy, gnnbench::AllReduceGcn, "allreduce-gcn", "1.0.0",
+GNNBENCH_PLUGIN(strategy, gnnbench::AllReduceGcn, "allreduce-gcn", "2.0.0",
                 "AllReduce-GCN: batches of clusters, gradients averaged by all-reduce (thesis on GossipGCN)",
                 gnnbench::parameters.of)

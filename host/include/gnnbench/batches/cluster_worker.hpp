@@ -53,16 +53,18 @@ constexpr ParamDecls<(N + ...)> joined(const ParamDecl (&... lists)[N]) {
 /// One part for each cluster.
 PartitionNeed clusters_needed(const Setting& setting);
 
-/// The batches of a problem whose index has the clusters.
-ClusterBatches cluster_batches(const Problem& problem);
+/// The batches of a problem whose index has the clusters, divided among `workers` for good or, with 1, not.
+ClusterBatches cluster_batches(const Problem& problem, std::int64_t workers = 1);
 
 /// What trains one worker's model.
 class ClusterWorker {
 public:
     /// All of `problem` and `rank` outlive it. Collective.
-    ClusterWorker(const Problem& problem, Rank rank);
+    ClusterWorker(const Problem& problem, Rank rank, std::int64_t workers = 1);
 
-    static std::int64_t stated_memory(const Problem& problem, std::int64_t element_bytes, bool averages);
+    /// With the batches of cluster_batches(problem, workers).
+    static std::int64_t stated_memory(const Problem& problem, std::int64_t element_bytes, bool averages,
+                                      std::int64_t workers = 1);
 
     std::int64_t batches() const { return source_.batches(); }
     std::int64_t epoch_of(std::int64_t item) const { return source_.epoch_of(item); }

@@ -34,11 +34,14 @@ struct ClusterBatchSettings {
     std::int64_t clusters_per_batch = 1;
     bool shuffle = true;  ///< the order of an epoch's clusters is drawn from (seed, epoch); else it is theirs
     std::uint64_t seed = 0;
+    /// The n clusters are divided among so many workers for good: runs of ⌊n ÷ workers⌋, the first n mod workers with one
+    /// more. Batch b is worker b mod workers', and its clusters are that worker's; `shuffle` draws their order within it.
+    std::int64_t workers = 1;
 };
 
 /// The parts of a partition as clusters, some of them a batch; every epoch has each cluster once. (Cluster-GCN,
 /// Algorithm 1: a batch is the subgraph of the union of q clusters drawn without replacement.) The last batch of an
-/// epoch has the clusters that are left.
+/// epoch, or of each worker, has the clusters that are left.
 class ClusterBatches final : public BatchSource {
 public:
     /// `clusters` must outlive it.
@@ -54,6 +57,13 @@ public:
     std::vector<Part> clusters_of(std::int64_t item) const;
 
 private:
+    /// Clusters [begin, end) of a worker.
+    struct Run {
+        std::int64_t begin, end;
+        std::int64_t size() const { return end - begin; }
+    };
+    Run of_worker(std::int64_t worker) const;
+
     const IndexMap& clusters_;
     ClusterBatchSettings settings_;
     std::int64_t most_vertices_ = 0;
