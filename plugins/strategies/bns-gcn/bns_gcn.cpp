@@ -113,8 +113,9 @@ public:
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         return make_row_parallel_trainer(p, rank, plan(p), [&](const Adjacency& a, std::int64_t widest) {
             const double rate = p.params.real("rate");
-            return rate < 1 ? bns::make_sampled_boundaries(a, p.index, rank, widest, rate, p.train.seed)
-                            : bns::make_whole_boundaries(a, p.index, rank, widest);
+            const bool overlap = p.params.boolean("overlap");
+            return rate < 1 ? bns::make_sampled_boundaries(a, p.index, rank, widest, overlap, {rate, p.train.seed})
+                            : bns::make_whole_boundaries(a, p.index, rank, widest, overlap);
         });
     }
 
@@ -126,11 +127,13 @@ private:
 constexpr ParamDecl parameters[] = {
     {"rate", ParamType::real, "1", 0.0, 1.0, nullptr,
      "p: the share of each boundary that is sampled in an epoch, at least one row; 1 is exact, 0 leaves out all"},
+    {"overlap", ParamType::boolean, "false", 0, 0, nullptr,
+     "multiply by the own block while boundaries are exchanged, which the paper and its released code do not"},
 };
 
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(strategy, gnnbench::BnsGcn, "bns-gcn", "2.0.0",
+GNNBENCH_PLUGIN(strategy, gnnbench::BnsGcn, "bns-gcn", "3.0.0",
                 "BNS-GCN: partition parallelism with boundary-node sampling (Wan et al., MLSys 2022)",
                 gnnbench::parameters)

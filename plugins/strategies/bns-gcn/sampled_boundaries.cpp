@@ -23,9 +23,9 @@ std::int64_t most_nonzeros(std::span<const std::int64_t> of_column, std::int64_t
 
 class SampledBoundaries final : public DistributedSpmm {
 public:
-    SampledBoundaries(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest, double p,
-                      std::uint64_t seed)
-        : backend_(rank.backend), world_(rank.world), p_(p), seed_(seed) {
+    SampledBoundaries(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest, bool overlap,
+                      Sampling sampling)
+        : backend_(rank.backend), world_(rank.world), overlap_(overlap), p_(sampling.p), seed_(sampling.seed) {
         const Halo halo = make_halo(a, index, world_.rank(), Direction::forward, every_block);
         own_ = backend_.prepare(halo.own);
         if (!a.symmetric()) own_transposed_ = backend_.prepare(transposed(halo.own, a.threads()));
@@ -130,8 +130,9 @@ private:
         for (std::size_t j = 0; j < sends.size(); ++j)
             backend_.gather_rows(h_i, out_.ids[j].data(), sends[j].rows);
         const Event arrived = world_.all_to_all(sends, segments(in_.peers, in_.rows, received_, h_i.cols));
+        if (!overlap_) backend_.wait(StreamRole::compute, arrived);
         backend_.spmm(*own_, h_i, z_i);
-        backend_.wait(StreamRole::compute, arrived);
+        if (overlap_) backend_.wait(StreamRole::compute, arrived);
         add_received(z_i);
         backend_.apply(e, z_i);
     }
@@ -144,11 +145,13 @@ private:
     // [Alg 1, line 14] dH_j gets (b_ij / k_ij) (Â_ij[:, U_ij])ᵀ V_i from every i that received its rows
     void return_gradients(MatrixView v_i, MatrixView dh_i) {
         require(sampling_, "gradients are returned for an epoch's sample");
+        const PreparedMatrix& own = own_transposed_ ? *own_transposed_ : *own_;
+        if (!overlap_) backend_.spmm(own, v_i, dh_i);
         const CsrView a = columns_->backward();
         if (a.rows > 0) backend_.spmm(a, v_i, received_.view().reshaped(a.rows, v_i.cols));
         const auto receives = segments(out_.peers, out_.rows, sent_, v_i.cols);
         const Event arrived = world_.all_to_all(segments(in_.peers, in_.rows, received_, v_i.cols), receives);
-        backend_.spmm(own_transposed_ ? *own_transposed_ : *own_, v_i, dh_i);
+        if (overlap_) backend_.spmm(own, v_i, dh_i);
         backend_.wait(StreamRole::compute, arrived);
         for (std::size_t j = 0; j < receives.size(); ++j)
             backend_.scatter_add_rows(receives[j].rows, out_.ids[j].data(), dh_i);
@@ -200,6 +203,7 @@ private:
 
     Backend& backend_;
     Communicator& world_;
+    bool overlap_;
     double p_;
     std::uint64_t seed_;
     bool sampling_ = false;
@@ -216,8 +220,8 @@ private:
 }  // namespace
 
 std::unique_ptr<DistributedSpmm> make_sampled_boundaries(const Adjacency& a, const IndexMap& index, Rank rank,
-                                                         std::int64_t widest, double p, std::uint64_t seed) {
-    return std::make_unique<SampledBoundaries>(a, index, rank, widest, p, seed);
+                                                         std::int64_t widest, bool overlap, Sampling sampling) {
+    return std::make_unique<SampledBoundaries>(a, index, rank, widest, overlap, sampling);
 }
 
 }  // namespace gnnbench::bns
