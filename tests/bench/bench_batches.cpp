@@ -52,7 +52,7 @@ double held_out_volume(const GraphView& graph, const Partition& partition, const
 }
 
 Measured measure(const PluginCatalog& plugins, const std::string& name, const GraphView& graph, Part parts,
-                 const Settings& s) {
+                 const Settings& s, const ParamTexts& set = {}) {
     const auto partitioner = plugins.partitioner(name);
     const auto declared = plugins.find(PluginKind::partitioner, name).params;
     Params params(declared);
@@ -60,6 +60,7 @@ Measured measure(const PluginCatalog& plugins, const std::string& name, const Gr
         if (d.name == std::string("imbalance")) params.set(d, "0.01");
         if (d.name == std::string("weights")) params.set(d, "nonzeros");
         if (d.name == std::string("batch_vertices")) params.set(d, std::to_string(s.batch_vertices));
+        if (const auto given = set.find(d.name); given != set.end()) params.set(d, given->second);
     }
     const DatasetView data{.name = "", .graph = graph, .features = {}, .labels = {}, .split = {}};
     const auto begin = std::chrono::steady_clock::now();
@@ -78,8 +79,13 @@ std::string row(const PluginCatalog& plugins, const GraphView& graph, Part parts
     std::string cells = fmt::format("| {}", parts);
     for (const Measured& m : {cut, whole, sampled})
         cells += fmt::format(" | {:.0f} | {:.0f} | {:.1f}", m.held_out, m.expected, m.seconds);
-    return cells + fmt::format(" | {:.2f} | {:.2f} |\n", cut.held_out / sampled.held_out,
-                               whole.held_out / sampled.held_out);
+    cells += fmt::format(" | {:.2f} | {:.2f}", cut.held_out / sampled.held_out, whole.held_out / sampled.held_out);
+    for (const char* unsampled : {"balance", "random", "neighbours"}) {
+        const Measured alone = measure(plugins, "stochastic-hypergraph", graph, parts, s,
+                                       {{"expected_nets", "false"}, {"unsampled", unsampled}});
+        cells += fmt::format(" | {:.0f}", alone.held_out);
+    }
+    return cells + " |\n";
 }
 
 }  // namespace
@@ -120,7 +126,8 @@ int main(int argc, char** argv) {
         std::string text = fmt::format(
             "{} vertices, {} entries, {} batches of {} vertices; columns: held out, expected, seconds\n\n"
             "| parts | METIS | | | hypergraph | | | stochastic-hypergraph | | | METIS ÷ stochastic | hypergraph ÷ "
-            "stochastic |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+            "stochastic | Algorithm 3 alone, held out: balance | random | neighbours |\n"
+            "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
             graph.vertices(), graph.edges(), s.batches, s.batch_vertices);
         std::fputs(text.c_str(), stdout);
         for (const Part p : parts) {

@@ -15,6 +15,7 @@
 
 #include "contract/graphs.hpp"
 #include "merged_nets.hpp"
+#include "unsampled.hpp"
 #include "nets_needed.hpp"
 #include "partitioned.hpp"
 #include "partitioning/expected_volume.hpp"
@@ -167,4 +168,48 @@ TEST_CASE("every entry counts once that no batch has, and as often as batches ha
             expected += std::max<std::int64_t>(1, times);
         }
     CHECK(connectivity_minus_one(with_expected_nets(g.view(), sample), apart, 40) == expected);
+}
+
+TEST_CASE("vertices without a net go where they are told, and the others stay") {
+    for (const graphs::NamedGraph& g : small_graphs()) {
+        const std::int64_t n = g.view().vertices();
+        const VertexSamples source(n, {.batch_vertices = std::max<std::int64_t>(1, n / 5), .seed = 3});
+        const MergedNets sample = merge_nets(g.view(), source, {.batches = 1}, ones(g.view()));
+        const WithoutNet unsampled = without_net(sample.hypergraph);
+        std::vector<bool> without(usize(n), true);
+        for (const hypergraph::Id v : sample.hypergraph.pins) without[v] = false;
+        CHECK(std::ssize(unsampled.vertices) == std::count(without.begin(), without.end(), true));
+        const Partition before{.parts = 3, .part_of = random_parts(g.view(), 3, 7), .column_part_of = {}};
+        const hypergraph::Weight limit = (n + 2) / 3 + 1;
+        for (const Unsampled how : {Unsampled::balance, Unsampled::random, Unsampled::neighbours}) {
+            INFO(g.name << ", " << static_cast<int>(how));
+            Partition after = before;
+            place(g.view(), unsampled, how, limit, 5, after);
+            std::vector<std::int64_t> placed(3), kept(3);
+            for (std::int64_t v = 0; v < n; ++v) {
+                if (!without[usize(v)]) CHECK(after.part_of[usize(v)] == before.part_of[usize(v)]);
+                ++placed[usize(after.part_of[usize(v)])];
+                if (!without[usize(v)]) ++kept[usize(before.part_of[usize(v)])];
+            }
+            if (how == Unsampled::balance) {
+                CHECK(after.part_of == before.part_of);
+                continue;
+            }
+            // Room for all of them: no part is fuller than its limit, unless others had filled it.
+            for (Part p = 0; p < 3; ++p) CHECK(placed[usize(p)] <= std::max(kept[usize(p)], limit));
+        }
+    }
+}
+
+TEST_CASE("a vertex without a net joins the part that has most of its row's columns") {
+    // Vertex 4 aggregates from 0, 1, 2 and 3, of which three are in part 1.
+    graphs::NamedGraph g;
+    g.indptr = {0, 0, 0, 0, 0, 4};
+    g.indices = {0, 1, 2, 3};
+    const WithoutNet alone{.vertices = {4}, .weight = {1, 1, 1, 1, 1}};
+    Partition partition{.parts = 2, .part_of = {0, 1, 1, 1, 0}, .column_part_of = {}};
+    place(g.view(), alone, Unsampled::neighbours, 4, 1, partition);
+    CHECK(partition.part_of[4] == 1);
+    place(g.view(), alone, Unsampled::neighbours, 3, 1, partition);  // part 1 is full
+    CHECK(partition.part_of[4] == 0);
 }

@@ -17,6 +17,7 @@
 #include "multilevel.hpp"
 #include "nets_needed.hpp"
 #include "random.hpp"
+#include "unsampled.hpp"
 
 namespace gnnbench::stochastic {
 namespace {
@@ -34,6 +35,10 @@ constexpr ParamDecl declared[] = {
      "at least so many batches that an edge is sampled so often, on average; of sampler neighbours, epochs"},
     {"batches", ParamType::integer, "-1", -1, 1 << 30, nullptr,
      "how many are drawn; -1: by theta, delta and coverage"},
+    {"expected_nets", ParamType::boolean, "true", 0, 0, nullptr,
+     "an entry that no batch has counts as if one had it; false: sampled nets alone, as in Algorithm 3"},
+    {"unsampled", ParamType::choice, "balance", 0, 0, "balance|random|neighbours",
+     "where vertices without a net go: wherever balance takes them, at random, or to most of their neighbours"},
     {"imbalance", ParamType::real, "0.01", 0, 10, nullptr, "how much heavier than the mean a part may be"},
     {"weights", ParamType::choice, "nonzeros", 0, 0, "nonzeros|none",
      "what is balanced: the entries of rows with their diagonal, or vertices"},
@@ -86,15 +91,19 @@ public:
         const std::int64_t own = task.params.integer("seed");
         const std::uint64_t seed = own < 0 ? task.seed : static_cast<std::uint64_t>(own);
         const std::unique_ptr<BatchSource> source = source_of(task, sampling_seed(seed));
-        hypergraph::Hypergraph nets =
-            with_expected_nets(graph, merge_nets(graph, *source, size_of(task, *source),
-                                                 task.params.choice("weights") == "none"
-                                                     ? std::vector<hypergraph::Weight>(usize(graph.vertices()), 1)
-                                                     : row_nonzeros(graph)));
+        MergedNets sample = merge_nets(graph, *source, size_of(task, *source),
+                                       task.params.choice("weights") == "none"
+                                           ? std::vector<hypergraph::Weight>(usize(graph.vertices()), 1)
+                                           : row_nonzeros(graph));
+        hypergraph::Hypergraph nets = task.params.boolean("expected_nets")
+                                          ? with_expected_nets(graph, std::move(sample))
+                                          : std::move(sample.hypergraph);
+        const WithoutNet unsampled = without_net(nets);
         const hypergraph::Weight limit = hypergraph::part_limit(nets, parts, task.params.real("imbalance"));
         result.part_of = partition_multilevel(
             std::move(nets), parts, limit,
             task.params.choice("preset") == "quality" ? hypergraph::quality : hypergraph::fast, seed);
+        place(graph, unsampled, unsampled_of(task.params.choice("unsampled")), limit, seed, result);
         fill_empty_parts(graph, result);
         return result;
     }
@@ -103,6 +112,6 @@ public:
 }  // namespace
 }  // namespace gnnbench::stochastic
 
-GNNBENCH_PLUGIN(partitioner, gnnbench::stochastic::StochasticHypergraph, "stochastic-hypergraph", "1.0.0",
+GNNBENCH_PLUGIN(partitioner, gnnbench::stochastic::StochasticHypergraph, "stochastic-hypergraph", "1.1.0",
                 "the stochastic hypergraph model for mini-batches (Demirci et al., PVLDB 2022)",
                 gnnbench::stochastic::declared)
