@@ -125,6 +125,14 @@ simulation::Machine slow_machine(int ranks) {
     return m;
 }
 
+TEST_CASE("plexus-3d reduces a row block while it multiplies by the next one unless it is told not to") {
+    const std::map<std::string, std::string> blocks{
+        {"grid", "given"}, {"x", "2"}, {"y", "1"}, {"z", "2"}, {"blocks", "4"}};
+    auto in_turn = blocks;
+    in_turn["overlap_blocks"] = "false";
+    CHECK(epoch_s("plexus-3d", blocks, 4, slow_machine) < epoch_s("plexus-3d", in_turn, 4, slow_machine));
+}
+
 TEST_CASE("bns-gcn multiplies by its own block while it exchanges only where it is told to") {
     for (const char* rate : {"1", "0.5"}) {
         const double hidden_s = epoch_s("bns-gcn", {{"rate", rate}, {"overlap", "true"}}, 4, slow_machine),

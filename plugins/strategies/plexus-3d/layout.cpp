@@ -43,6 +43,7 @@ Options read_options(const Params& p) {
                                                      : Permutation::original,
             .permutation_seed = p.integer("permutation_seed"),
             .blocks = static_cast<int>(p.integer("blocks")),
+            .overlaps_blocks = p.boolean("overlap_blocks"),
             .tune = p.boolean("gemm_tuning"),
             .trainable = trains_features(p),
             .sparse = p.boolean("sparse_all_reduce")};

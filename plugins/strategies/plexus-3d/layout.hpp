@@ -81,6 +81,7 @@ struct Options {
     Permutation permutation = Permutation::separate;
     std::int64_t permutation_seed = -1;
     int blocks = 1;
+    bool overlaps_blocks = true;
     bool tune = false;
     bool trainable = false;
     bool sparse = false;
