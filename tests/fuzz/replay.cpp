@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include <gnnbench/version.hpp>
+
 // The entries of targets/*.cpp, which CMakeLists.txt gives names of their own.
 #define GNNBENCH_FUZZ_ENTRIES(NAME)                                                                      \
     extern "C" int gnnbench_fuzz_##NAME(const std::uint8_t* data, std::size_t size);                     \
@@ -78,8 +80,10 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "usage: fuzz_replay SEEDS TARGET\n");
         return 2;
     }
-    const rlimit memory{memory_bytes, memory_bytes};
-    setrlimit(RLIMIT_AS, &memory);
+    if (std::string_view(GNNBENCH_SANITIZER) == "none") {  // a sanitizer needs its address space
+        const rlimit memory{memory_bytes, memory_bytes};
+        setrlimit(RLIMIT_AS, &memory);
+    }
     std::size_t executions = 0;
     for (const auto& entry : fs::directory_iterator(fs::path(argv[1]) / target->name))
         executions += replay(*target, entry.path());
