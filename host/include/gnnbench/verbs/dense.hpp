@@ -29,6 +29,9 @@ struct Gemm {
 
 template <class B>
 class DenseVerbs {
+    friend B;
+    DenseVerbs() = default;
+
 public:
     /// C [m × n] from op(A) [m × k], op(B) [k × n].
     void gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s = {},

@@ -51,6 +51,9 @@ struct ColumnSums {
 
 template <class B>
 class ElementwiseVerbs {
+    friend B;
+    ElementwiseVerbs() = default;
+
 public:
     /// z ← epilogue(z), in place.
     void apply(const Epilogue& e, MatrixView z) { static_cast<B&>(*this).run(verb::Apply{e, z, z}); }

@@ -115,6 +115,9 @@ struct CountPositives {
 
 template <class B>
 class LossVerbs {
+    friend B;
+    LossVerbs() = default;
+
 public:
     /// Softmax cross entropy of logits [n × classes]: grad ← (softmax − onehot) · scale on counted rows, 0 on
     /// the others (may alias logits); loss_out (one float64, device) ← Σ over counted rows of −log p · scale.

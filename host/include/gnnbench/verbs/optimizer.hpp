@@ -37,6 +37,9 @@ struct OptimizerStep {
 
 template <class B>
 class OptimizerVerbs {
+    friend B;
+    OptimizerVerbs() = default;
+
 public:
     /// One step of every slot; `step` counts from 1. Phase `optimizer`.
     void optimizer_step(const TrainSpec& spec, std::int64_t step, std::span<const ParameterSlot> slots) {

@@ -73,6 +73,9 @@ struct ScatterAddRows {
 
 template <class B>
 class RowVerbs {
+    friend B;
+    RowVerbs() = default;
+
 public:
     void fill(MatrixView m, double v) { static_cast<B&>(*this).run(verb::Fill{m, v}); }
     void copy(ConstMatrixView from, MatrixView to) { static_cast<B&>(*this).run(verb::Copy{from, to}); }

@@ -83,6 +83,9 @@ struct SpmmTransposed {
 /// matrices in the same order of sums (transposes apart): a verification compares them.
 template <class B>
 class SparseVerbs {
+    friend B;
+    SparseVerbs() = default;
+
 public:
     void spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s = {}, const Epilogue& e = {}) {
         static_cast<B&>(*this).run(verb::Spmm{a, b, c, s, e});
