@@ -180,7 +180,7 @@ void CheckedBackend::judge(const verb::Axpby& v) {
     Judgement j(*ledger_, "axpby", shape_of(v.y));
     for_elements(found, [&](std::int64_t r, std::int64_t c) {
         const double a = v.alpha * added(r, c), b = v.beta * before(r, c);
-        j.near(r, c, found(r, c), a + b, rounding.gamma(3) * (std::abs(a) + std::abs(b)));
+        j.near(r, c, found(r, c), a + b, rounding.gamma(3) * (std::abs(a) + std::abs(b)) + 4 * rounding.smallest);
     });
 }
 
