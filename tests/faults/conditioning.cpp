@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "check/checked_backend.hpp"
 #include "check/kinks.hpp"
 #include "check/perturbed_backend.hpp"
 #include "faults/training_case.hpp"
@@ -216,4 +217,17 @@ TEST_CASE("GIN at its defaults, where SGD at 0.05 diverges, is verified with a s
     CHECK(v.ill_conditioned.empty());
     CHECK(v.learning_rate < 0.05);
     CHECK(v.loss_error <= 1e-4);
+}
+
+TEST_CASE("a scaled number below the smallest normal one is rounded, not wrong") {
+    const auto ledger = std::make_shared<Ledger>(0);
+    CheckedBackend checked(reference_kernel(DType::f32), ledger);
+    const std::vector<double> few{2e-39, 5.3e-39, 1.1e-44, 1.4e-45, -7e-40};
+    const Matrix x = uploaded(checked, 1, 5, few), y = uploaded(checked, 1, 5, few);
+    for (const double beta : {1.0 / 3, 0.25, 0.7}) {
+        checked.axpby(0, y, beta, y);  // as a mean of gradients is made
+        checked.axpby(0.1, x, beta, y);
+        checked.axpby(beta, x, 1, y);
+    }
+    CHECK(ledger->fault_count() == 0);
 }
