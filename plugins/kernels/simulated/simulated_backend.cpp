@@ -181,20 +181,16 @@ void SimulatedBackend::perform(const verb::Gemm& v) {
 }
 
 void SimulatedBackend::stream(std::span<const verb::Operand> operands) {
-    std::vector<Operand> all;
-    const auto is_written = [&](ConstMatrixView m) {
-        return std::ranges::any_of(operands,
-                                   [&](const verb::Operand& o) { return o.written && o.view.data == m.data; });
+    const auto has = [&](const verb::Operand& o, bool written) {
+        return std::ranges::any_of(operands, [&](const verb::Operand& other) {
+            return other.written == written && other.view.data == o.view.data;
+        });
     };
+    std::vector<Operand> all;
     for (const verb::Operand& o : operands)
-        if (!o.written && !is_written(o.view)) all.push_back(once(o.view));
+        if (!o.written && !has(o, true)) all.push_back(once(o.view));
     for (const verb::Operand& o : operands)
-        if (o.written)
-            all.push_back(
-                std::ranges::any_of(
-                    operands, [&](const verb::Operand& r) { return !r.written && r.view.data == o.view.data; })
-                    ? twice(o.view)
-                    : once(o.view));
+        if (o.written) all.push_back(has(o, false) ? twice(o.view) : once(o.view));
     issue(costs_.streamed(moved(all)));
 }
 
@@ -251,7 +247,9 @@ void SimulatedBackend::perform(const verb::OptimizerStep& v) {
 
 void SimulatedBackend::perform(const verb::Fill& v) { stream(v.operands()); }
 void SimulatedBackend::perform(const verb::Copy& v) { stream(v.operands()); }
-void SimulatedBackend::perform(const verb::Axpby& v) { stream(v.operands()); }
+void SimulatedBackend::perform(const verb::Axpby& v) {
+    issue(costs_.streamed(moved({once(v.x), twice(v.y)})));  // x may be y, and is read again
+}
 void SimulatedBackend::perform(const verb::GatherRows& v) {
     const auto count = static_cast<double>(v.to.rows);
     issue(costs_.gathered(count, bytes_of(v.to) / count, bytes_of(v.from),

@@ -38,7 +38,7 @@ private:
     InOrder moved(std::initializer_list<simulation::Recency::Operand> operands) {
         return moved(std::span(operands.begin(), operands.size()));
     }
-    /// Issues a kernel that reads and writes each of a verb's matrices once.
+    /// Issues a kernel that reads and writes each of a verb's matrices once; what it does both with, twice.
     void stream(std::span<const verb::Operand> operands);
     void multiply(SpmmShape shape, const simulation::Recency::Operand& a, ConstMatrixView b, const Epilogue& e,
                   MatrixView c);
