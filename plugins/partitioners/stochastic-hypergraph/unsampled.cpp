@@ -1,7 +1,7 @@
 #include "unsampled.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <functional>
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>

@@ -119,12 +119,12 @@ public:
         return "each step has the gradients of batches, and edges between batches are left out";
     }
     std::string why_unsupported(const Setting& s) const override {
+        const bool fixed = s.params.choice("division") == "fixed";
         const std::int64_t q = s.params.integer("clusters_per_batch"), n = s.params.integer("clusters"),
-                           batches = (n + q - 1) / q;
-        if (divided_among(s.params, s.ranks) == s.ranks) {
-            if (n < s.ranks) return fmt::format("{} clusters leave some of {} workers without any", n, s.ranks);
-        } else if (batches < s.ranks)
-            return fmt::format("an epoch of {} batches leaves some of {} workers without any", batches, s.ranks);
+                           dealt = fixed ? n : (n + q - 1) / q;
+        if (dealt < s.ranks)
+            return fmt::format("{} {} leave some of {} workers without any", dealt, fixed ? "clusters" : "batches",
+                               s.ranks);
         return batches_why_unsupported(s);
     }
     bool trains_on_batches() const override { return true; }
