@@ -41,7 +41,7 @@ def main(commits):
         text = (root / path).read_text(encoding="utf-8")
         lines[path.parts[0]] += code_lines(text)
         parts = path.as_posix()
-        is_core = parts.startswith(("host/core/", "host/include/", "plugins/strategies/"))
+        is_core = parts.startswith(("host/core/", "host/training/", "host/batches/", "host/include/", "plugins/strategies/"))
         if is_core and not of_simulation.search(parts) and words_of_simulation.search(text):
             entangled.append(parts)
         if is_core and words_for_simulation.search(text):

@@ -93,6 +93,30 @@ function(gnnbench_orchestrates)
   endforeach()
 endfunction()
 
+# gnnbench_add_interface(name GROUPS n LINKS … PRIVATE …): a library that plugins link, of the *.cpp in this folder:
+# gnnbench::name, whose headers are public. Its file carries its version in gnnbench/version.hpp, so that the loader tells
+# what a plugin was linked with.
+function(gnnbench_add_interface name)
+  cmake_parse_arguments(ARG "" "GROUPS" "LINKS;PRIVATE" ${ARGN})
+  string(TOUPPER "${name}" constant)
+  file(STRINGS "${PROJECT_SOURCE_DIR}/host/include/gnnbench/version.hpp" line REGEX "define GNNBENCH_${constant}_VERSION ")
+  string(REGEX MATCH "[0-9]+$" version "${line}")
+  if(NOT version)
+    message(FATAL_ERROR "gnnbench/version.hpp defines no GNNBENCH_${constant}_VERSION")
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  add_library(gnnbench_${name} SHARED ${sources})
+  add_library(gnnbench::${name} ALIAS gnnbench_${name})
+  target_include_directories(gnnbench_${name}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/host/include> $<INSTALL_INTERFACE:include>
+    PRIVATE "${PROJECT_SOURCE_DIR}/host")
+  target_link_libraries(gnnbench_${name} PUBLIC ${ARG_LINKS} PRIVATE ${ARG_PRIVATE} gnnbench_warnings)
+  target_compile_features(gnnbench_${name} PUBLIC cxx_std_20)
+  set_target_properties(gnnbench_${name} PROPERTIES EXPORT_NAME ${name} SOVERSION ${version} INSTALL_RPATH "$ORIGIN")
+  gnnbench_unity(gnnbench_${name} GROUPS ${ARG_GROUPS})
+  install(TARGETS gnnbench_${name} EXPORT gnnbenchTargets LIBRARY DESTINATION lib)
+endfunction()
+
 # gnnbench_add_part(name GROUPS n ALONE names … LINKS …): a static library of the *.cpp in this folder, included as
 # "name/file.hpp"; GROUPS and ALONE as for gnnbench_unity(). Without GROUPS each file is compiled alone.
 function(gnnbench_add_part name)

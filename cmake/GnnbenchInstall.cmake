@@ -1,11 +1,11 @@
 # What is built for `./dev run` (target product), and what `cmake --install` puts where:
 #   bin/gnnbench, bin/gnnbench-worker     the program, and what it starts on every rank
-#   lib/libgnnbench_core.so               shared by program, worker and plugins
+#   lib/libgnnbench_{core,training,batches}.so   shared by program, worker and plugins
 #   lib/libgnnbench_simulation.so         simulated ranks, shared by worker and the kernel that drives them
 #   lib/libgnnbench_loopback.so           loaded into mpiexec by its path
 #   lib/gnnbench/plugins/                 the plugins (installed by gnnbench_add_plugin)
 #   include/gnnbench/                     the plugin interface
-#   lib/cmake/gnnbench/                   find_package(gnnbench): gnnbench::core, gnnbench_add_plugin()
+#   lib/cmake/gnnbench/                   find_package(gnnbench): the three libraries, gnnbench_add_plugin()
 #   share/gnnbench/                       schemas, experiments, plugin-template
 # The build tree has the same layout, so that a program finds its things the same way in both.
 include(CMakePackageConfigHelpers)
@@ -26,11 +26,11 @@ gnnbench_share(host/plugin/templates plugin-template)
 
 get_property(plugins GLOBAL PROPERTY GNNBENCH_PLUGIN_TARGETS)
 add_custom_target(product)
-add_dependencies(product gnnbench_core gnnbench_simulation gnnbench_loopback ${plugins})
+add_dependencies(product gnnbench_batches gnnbench_simulation gnnbench_loopback ${plugins})
 # The same for a machine without a GPU, where nothing could run the CUDA kernel.
 list(REMOVE_ITEM plugins kernel_cuda)
 add_custom_target(product_without_cuda)
-add_dependencies(product_without_cuda gnnbench_core gnnbench_simulation gnnbench_loopback ${plugins})
+add_dependencies(product_without_cuda gnnbench_batches gnnbench_simulation gnnbench_loopback ${plugins})
 foreach(program IN ITEMS gnnbench gnnbench-worker)
   if(TARGET ${program})
     add_dependencies(product ${program})
@@ -41,7 +41,6 @@ foreach(program IN ITEMS gnnbench gnnbench-worker)
 endforeach()
 
 install(TARGETS gnnbench_loopback gnnbench_simulation LIBRARY DESTINATION lib)
-install(TARGETS gnnbench_core EXPORT gnnbenchTargets LIBRARY DESTINATION lib)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/host/include/gnnbench" DESTINATION include)
 
 set(package lib/cmake/gnnbench)

@@ -12,9 +12,10 @@ namespace gnnbench {
 
 std::string version_text() {
     const BuildInfo build = build_info();
-    return fmt::format("gnnbench {}{}\n{}, {}\nplugin interface {}, {}", build.version,
-                       build.commit.empty() ? "" : " (" + build.commit + ")", build.compiler, build.build_type,
-                       GNNBENCH_API_VERSION, GNNBENCH_BUILD_ID);
+    return fmt::format("gnnbench {}{}\n{}, {}\nplugin interface: core {}, training {}, batches {}; {}",
+                       build.version, build.commit.empty() ? "" : " (" + build.commit + ")", build.compiler,
+                       build.build_type, GNNBENCH_CORE_VERSION, GNNBENCH_TRAINING_VERSION,
+                       GNNBENCH_BATCHES_VERSION, GNNBENCH_BUILD_ID);
 }
 
 void add_version(CLI::App& app, const GlobalOptions&, Action& action) {
@@ -29,7 +30,10 @@ void add_version(CLI::App& app, const GlobalOptions&, Action& action) {
                                        {"commit", build.commit},
                                        {"compiler", build.compiler},
                                        {"build_type", build.build_type},
-                                       {"plugin_api", GNNBENCH_API_VERSION},
+                                       {"plugin_interface",
+                                        {{"core", GNNBENCH_CORE_VERSION},
+                                         {"training", GNNBENCH_TRAINING_VERSION},
+                                         {"batches", GNNBENCH_BATCHES_VERSION}}},
                                        {"plugin_build", GNNBENCH_BUILD_ID}});
             else
                 std::cout << version_text() << '\n';

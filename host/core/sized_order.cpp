@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <gnnbench/training/process_grid.hpp>
+#include <gnnbench/even_blocks.hpp>
 
 namespace gnnbench {
 

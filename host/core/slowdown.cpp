@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <gnnbench/batches/busy_time.hpp>
+#include <gnnbench/busy_time.hpp>
 #include <gnnbench/random.hpp>
 
 namespace gnnbench {

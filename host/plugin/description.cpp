@@ -5,10 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -84,44 +87,121 @@ std::vector<Elf64_Phdr> read_segments(const ElfFile& file, const Elf64_Ehdr& hea
     return segments;
 }
 
-/// The address of an exported object of at least `bytes`.
-std::optional<std::uint64_t> find_symbol(const ElfFile& file, const Elf64_Ehdr& header, const std::string& name,
-                                         std::uint64_t bytes) {
-    const auto sections = file.table<Elf64_Shdr>(header.e_shoff, header.e_shnum);
-    for (const Elf64_Shdr& dynamic : sections) {
-        if (dynamic.sh_type != SHT_DYNSYM) continue;
-        if (dynamic.sh_link >= sections.size()) file.refuse("it is damaged");
-        const Elf64_Shdr& texts = sections[dynamic.sh_link];
-        const std::vector<char> names = file.table<char>(texts.sh_offset, texts.sh_size);
-        for (const auto& symbol : file.table<Elf64_Sym>(dynamic.sh_offset, dynamic.sh_size / sizeof(Elf64_Sym))) {
-            const std::size_t at = symbol.st_name;
-            const bool same = at + name.size() < names.size() && names[at + name.size()] == '\0' &&
-                              std::memcmp(names.data() + at, name.data(), name.size()) == 0;
-            if (same && symbol.st_shndx != SHN_UNDEF && symbol.st_size >= bytes) return symbol.st_value;
-        }
+/// The string that begins at `at` of a table of strings.
+std::optional<std::string> string_at(const std::vector<char>& texts, std::uint64_t at) {
+    if (at >= texts.size()) return std::nullopt;
+    const auto begin = texts.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto end = std::find(begin, texts.end(), '\0');
+    if (end == texts.end()) return std::nullopt;
+    return std::string(begin, end);
+}
+
+/// A table for the dynamic loader, with the strings that its entries name.
+template <class Entry>
+struct DynamicTable {
+    std::vector<Entry> entries;
+    std::vector<char> texts;
+};
+
+/// The first of a type; without entries where there is none.
+template <class Entry>
+DynamicTable<Entry> read_dynamic_table(const ElfFile& file, const std::vector<Elf64_Shdr>& sections,
+                                       std::uint32_t type) {
+    for (const Elf64_Shdr& s : sections) {
+        if (s.sh_type != type) continue;
+        if (s.sh_link >= sections.size()) file.refuse("it is damaged");
+        const Elf64_Shdr& texts = sections[s.sh_link];
+        return {file.table<Entry>(s.sh_offset, s.sh_size / sizeof(Entry)),
+                file.table<char>(texts.sh_offset, texts.sh_size)};
     }
+    return {};
+}
+
+/// The address of an exported object of at least `bytes`.
+std::optional<std::uint64_t> find_symbol(const DynamicTable<Elf64_Sym>& symbols, std::string_view name,
+                                         std::uint64_t bytes) {
+    for (const Elf64_Sym& s : symbols.entries)
+        if (s.st_shndx != SHN_UNDEF && s.st_size >= bytes && string_at(symbols.texts, s.st_name) == name)
+            return s.st_value;
     return std::nullopt;
+}
+
+std::vector<std::string> needed_libraries(const DynamicTable<Elf64_Dyn>& dynamic) {
+    std::vector<std::string> names;
+    for (const Elf64_Dyn& d : dynamic.entries) {
+        if (d.d_tag == DT_NULL) break;
+        if (d.d_tag != DT_NEEDED) continue;
+        if (auto name = string_at(dynamic.texts, d.d_un.d_val)) names.push_back(std::move(*name));
+    }
+    return names;
 }
 
 }  // namespace
 
-std::optional<PluginInfo> read_description(const std::filesystem::path& path) {
+std::optional<FileDescription> read_description(const std::filesystem::path& path) {
     constexpr std::size_t plain = offsetof(PluginInfo, name);  // what needs no relocation
     const ElfFile file(path);
     const Elf64_Ehdr header = read_header(file);
     const std::vector<Elf64_Phdr> segments = read_segments(file, header);
-    const auto address = find_symbol(file, header, "gnnbench_plugin_info", plain);
+    const auto sections = file.table<Elf64_Shdr>(header.e_shoff, header.e_shnum);
+    const auto address =
+        find_symbol(read_dynamic_table<Elf64_Sym>(file, sections, SHT_DYNSYM), "gnnbench_plugin_info", plain);
     if (!address) return std::nullopt;
     for (const Elf64_Phdr& s : segments) {
         if (s.p_type != PT_LOAD || *address < s.p_vaddr || s.p_filesz < plain ||
             *address - s.p_vaddr > s.p_filesz - plain)
             continue;
-        PluginInfo info{};
-        std::memcpy(static_cast<void*>(&info), file.table<char>(s.p_offset + (*address - s.p_vaddr), plain).data(),
-                    plain);
-        return info;
+        FileDescription said;
+        const std::vector<char> first = file.table<char>(s.p_offset + (*address - s.p_vaddr), plain);
+        std::memcpy(static_cast<void*>(&said.info), first.data(), plain);
+        said.libraries = needed_libraries(read_dynamic_table<Elf64_Dyn>(file, sections, SHT_DYNAMIC));
+        return said;
     }
     file.refuse("its description is not in the file");
+}
+
+namespace {
+
+struct InterfaceLibrary {
+    std::string_view name;
+    int version;
+};
+/// Those besides the core, whose version the description has.
+constexpr InterfaceLibrary toolkits[] = {{"training", GNNBENCH_TRAINING_VERSION},
+                                         {"batches", GNNBENCH_BATCHES_VERSION}};
+
+std::string built_with(std::string_view library, std::string_view theirs, int ours) {
+    return fmt::format(" was built with version {} of the plugin interface's {}; this gnnbench has version {}. {}",
+                       theirs, library, ours, rebuild_plugin);
+}
+
+/// A toolkit's file is named libgnnbench_<name>.so.<version>, by the linker.
+std::string why_not_linked(std::string_view library) {
+    for (const InterfaceLibrary& ours : toolkits) {
+        const std::string stem = fmt::format("libgnnbench_{}.so.", ours.name);
+        if (library.starts_with(stem) && library.substr(stem.size()) != std::to_string(ours.version))
+            return built_with(ours.name, library.substr(stem.size()), ours.version);
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string why_not_loaded(const FileDescription& file) {
+    const PluginInfo& info = file.info;
+    if (std::memcmp(info.magic, "gnnbench", sizeof info.magic) != 0)
+        return " is not a gnnbench plugin: its gnnbench_plugin_info does not begin with \"gnnbench\". Declare it "
+               "with "
+               "GNNBENCH_PLUGIN, or remove the file from the plugin folder.";
+    if (info.info_layout != 1)
+        return fmt::format(
+            " was built to describe itself in layout {} of PluginInfo; this gnnbench reads layout 1. {}",
+            info.info_layout, rebuild_plugin);
+    if (info.core_version != GNNBENCH_CORE_VERSION)
+        return built_with("core", std::to_string(info.core_version), GNNBENCH_CORE_VERSION);
+    for (const std::string& library : file.libraries)
+        if (std::string why = why_not_linked(library); !why.empty()) return why;
+    return {};
 }
 
 }  // namespace gnnbench

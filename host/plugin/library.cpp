@@ -19,7 +19,6 @@ namespace dll = boost::dll;
 
 constexpr const char* info_symbol = "gnnbench_plugin_info";
 constexpr const char* create_symbol = "gnnbench_plugin_create";
-constexpr const char* rebuild = "Rebuild the plugin against this gnnbench, or use the gnnbench it was built with.";
 
 /// The reason is empty where the library is open.
 std::string open_library(dll::shared_library& library, const std::filesystem::path& file,
@@ -74,34 +73,14 @@ std::string_view kind_name(PluginKind kind) {
     return "unknown";
 }
 
-namespace {
-
-/// What is wrong with the fields that are readable without opening the library; empty if nothing is.
-std::string plain_mismatch(const PluginInfo& info) {
-    if (std::memcmp(info.magic, "gnnbench", sizeof info.magic) != 0)
-        return fmt::format(
-            " is not a gnnbench plugin: its {} does not begin with \"gnnbench\". Declare it with "
-            "GNNBENCH_PLUGIN, or remove the file from the plugin folder.",
-            info_symbol);
-    if (info.info_layout != 1)
-        return fmt::format(" describes itself in layout {} of PluginInfo; this gnnbench reads layout 1. {}",
-                           info.info_layout, rebuild);
-    if (info.api_version != GNNBENCH_API_VERSION)
-        return fmt::format(" was built with version {} of the plugin interface; this gnnbench has version {}. {}",
-                           info.api_version, GNNBENCH_API_VERSION, rebuild);
-    return {};
-}
-
-}  // namespace
-
 std::string mismatch(const PluginInfo& info, PluginKind kind, std::string_view name) {
-    if (std::string wrong = plain_mismatch(info); !wrong.empty()) return wrong;
+    if (std::string wrong = why_not_loaded({info, {}}); !wrong.empty()) return wrong;
     if (!complete(info))
         return " has an incomplete description: name, version, build id and summary must be set. Declare it with "
                "GNNBENCH_PLUGIN.";
     if (std::strcmp(info.build_id, GNNBENCH_BUILD_ID) != 0)
         return fmt::format(" was built with [{}]; this gnnbench was built with [{}]. They must be the same. {}",
-                           info.build_id, GNNBENCH_BUILD_ID, rebuild);
+                           info.build_id, GNNBENCH_BUILD_ID, rebuild_plugin);
     if (info.kind != kind || info.name != name)
         return fmt::format(" contains the {} \"{}\", but its file name says {} \"{}\". Name the file lib{}_{}.so.",
                            kind_name(info.kind), info.name, kind_name(kind), name, kind_name(info.kind),
@@ -128,13 +107,13 @@ void require_address_space(std::string_view kernel) {
 
 PluginLibrary PluginLibrary::open(const std::filesystem::path& file, PluginKind kind, std::string_view name) {
     // Opening a library runs its constructors, so anything but a plugin of this interface is refused before.
-    const std::optional<PluginInfo> described = read_description(file);
+    const std::optional<FileDescription> described = read_description(file);
     if (!described)
         throw PluginError(
             fmt::format("{} is not a gnnbench plugin: it exports no {}. Declare it with GNNBENCH_PLUGIN, "
                         "or remove the file from the plugin folder.",
                         file.string(), info_symbol));
-    if (const std::string other = plain_mismatch(*described); !other.empty())
+    if (const std::string other = why_not_loaded(*described); !other.empty())
         throw PluginError(file.string() + other);
 
     if (kind == PluginKind::kernel) require_address_space(name);

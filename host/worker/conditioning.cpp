@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/usize.hpp>
+#include <gnnbench/training/problem.hpp>
 
 #include "check/kinks.hpp"
 #include "check/perturbed_backend.hpp"
@@ -51,7 +52,7 @@ std::vector<double> errors(const Epochs& found, const Epochs& basis, const Refer
 Epochs perturbed_run(const VerificationCase& c, const Epochs& plain, KinkHistory& history, std::uint64_t seed,
                      const std::shared_ptr<Ledger>& ledger) {
     const Problem& p = c.problem;
-    const ModelWeights first = perturbed(*p.first_weights(), seed);
+    const ModelWeights first = perturbed(*first_weights_of(p), seed);
     const Problem moved{p.dataset, p.index, p.model, p.train, p.params, &first, p.ranks, {}, p.threads};
     const VerificationCase with_moved{.strategy = c.strategy,
                                       .problem = moved,

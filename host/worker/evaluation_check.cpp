@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <gnnbench/training/trained_features.hpp>
+#include <gnnbench/training/layer_zero.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "check/bounds.hpp"

@@ -7,8 +7,9 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/training/trained_features.hpp>
+#include <gnnbench/training/layer_zero.hpp>
 #include <gnnbench/usize.hpp>
+#include <gnnbench/training/parameters.hpp>
 
 #include "check/bounds.hpp"
 #include "worker/evaluation_check.hpp"

@@ -13,7 +13,7 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/training/adjacency.hpp>
-#include <gnnbench/training/trained_features.hpp>
+#include <gnnbench/training/layer_zero.hpp>
 
 #include "check/product_probe.hpp"
 #include "core/plural.hpp"

@@ -8,9 +8,10 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <gnnbench/training/trained_features.hpp>
+#include <gnnbench/training/layer_zero.hpp>
 #include <gnnbench/transport.hpp>
 #include <gnnbench/usize.hpp>
+#include <gnnbench/training/parameters.hpp>
 
 #include "check/gradient_sizes.hpp"
 #include "data/content.hpp"

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <gnnbench/usize.hpp>
+#include <gnnbench/training/parameters.hpp>
 
 #include "check/bounds.hpp"
 #include "check/checked_backend.hpp"

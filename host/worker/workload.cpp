@@ -10,6 +10,7 @@
 #include <gnnbench/random.hpp>
 #include <gnnbench/transport.hpp>
 #include <gnnbench/usize.hpp>
+#include <gnnbench/training/parameters.hpp>
 
 #include "data/npy.hpp"
 #include "partition/ordered.hpp"

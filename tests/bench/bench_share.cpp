@@ -31,6 +31,7 @@
 #include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/training/sparse_blocks.hpp>
 #include <gnnbench/training/vertex_data.hpp>
+#include <gnnbench/training/problem.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "data/generate.hpp"
@@ -136,7 +137,7 @@ std::int64_t predicted_peak(const Share& s, const Problem& problem, Part me, std
     HostStatement m(problem, element, true);
     state_owned_rows(m, problem, me);
     for (const Direction d : {Direction::forward, Direction::backward})
-        if (d == Direction::forward || !problem.adjacency().symmetric())
+        if (d == Direction::forward || !adjacency_of(problem).symmetric())
             state_halo_cuts(m, problem, me, d, every_block);
     const std::int64_t vertex = element * problem.dataset.feature_count + host_bytes::vertex_data;
     return m.most(s.rows * (vertex + 2 * element * width) + s.needed * element * width).total();
@@ -195,7 +196,7 @@ void build(const Settings& s, int parts, const PluginCatalog& catalog, Share& ou
         out.peak_bytes = status_bytes("VmHWM") - idle;
         out.file_bytes = status_bytes("RssFile") - idle_files;
     };
-    const Adjacency a = problem.adjacency();
+    const Adjacency a = adjacency_of(problem);
     if (s.grid) {
         multiply_block(s, a, parts, *backend, out);
         const Matrix x = load_features(problem, owned, 0, data.feature_count, *backend);

@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <gnnbench/training/parameters.hpp>
+
 #include "contract/serial_training.hpp"
 #include "contract/strategy_case.hpp"
 

@@ -8,6 +8,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <gnnbench/training/parameters.hpp>
+
 #include "contract/serial_training.hpp"
 #include "worker/workload.hpp"
 

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <gnnbench/training/parameters.hpp>
+
 #include "contract/strategy_case.hpp"
 
 using namespace gnnbench;

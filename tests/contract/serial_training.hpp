@@ -3,7 +3,7 @@
 #include <vector>
 
 #include <gnnbench/strategy.hpp>
-#include <gnnbench/training/trained_features.hpp>
+#include <gnnbench/training/layer_zero.hpp>
 #include <gnnbench/transport.hpp>
 
 #include "plugin/loader.hpp"

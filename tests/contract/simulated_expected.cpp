@@ -16,7 +16,7 @@
 #include <gnnbench/version.hpp>
 
 #include "contract/simulated_case.hpp"
-#include "core/training/block_counts.hpp"
+#include "training/block_counts.hpp"
 #include "data/expectation.hpp"
 #include "data/generate.hpp"
 #include "worker/expected_workload.hpp"

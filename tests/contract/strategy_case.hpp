@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include <gnnbench/strategy.hpp>
-#include <gnnbench/training/trained_features.hpp>
+#include <gnnbench/training/layer_zero.hpp>
 #include <gnnbench/transport.hpp>
 
 #include "contract/checked_training.hpp"

@@ -3,11 +3,11 @@
 set -euo pipefail
 cd "$1"
 bad=0
-for file in bin/gnnbench bin/gnnbench-worker lib/libgnnbench_core.so lib/gnnbench/plugins/*.so; do
+for file in bin/gnnbench bin/gnnbench-worker lib/libgnnbench_*.so lib/gnnbench/plugins/*.so; do
     grep -qE 'BIND_NOW|FLAGS.*NOW' <<<"$(readelf -dW "$file")" || { echo "$file: not bound before it runs (-z now)"; bad=1; }
     grep -q GNU_RELRO <<<"$(readelf -lW "$file")" || { echo "$file: no RELRO"; bad=1; }
 done
-for file in bin/gnnbench bin/gnnbench-worker lib/libgnnbench_core.so; do
+for file in bin/gnnbench bin/gnnbench-worker lib/libgnnbench_{core,training,batches}.so; do
     symbols="$(readelf --dyn-syms -W "$file")"
     grep -q '__stack_chk_fail' <<<"$symbols" || { echo "$file: no stack protector"; bad=1; }
     grep -qE '__[a-z]+_chk@' <<<"$symbols" || { echo "$file: no FORTIFY"; bad=1; }

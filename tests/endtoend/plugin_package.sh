@@ -26,7 +26,7 @@ make_plugin() {
 
 prefix="$work/prefix"
 quietly "$cmake" --install "$build" --prefix "$prefix"
-for there in lib/libgnnbench_core.so lib/gnnbench/plugins/libpartitioner_metis.so include/gnnbench/plugin.hpp \
+for there in lib/libgnnbench_{core,training,batches}.so lib/gnnbench/plugins/libpartitioner_metis.so include/gnnbench/plugin.hpp \
     lib/cmake/gnnbench/gnnbenchConfig.cmake share/gnnbench/plugin-template; do
     [[ -e "$prefix/$there" ]] || fail "the install has no $there"
 done
@@ -45,6 +45,12 @@ mkdir "$work/own"
 make_plugin "$work/own/my-parts" "$work/tree" -DCMAKE_PREFIX_PATH="$prefix"
 library="$work/tree/libpartitioner_my-parts.so"
 if readelf -d "$library" | grep NEEDED | grep -i mpi; then fail "the plugin links MPI itself"; fi
+# of_interface LIBRARY: what it needs of the plugin interface.
+of_interface() { readelf -d "$1" | sed -n 's/.*NEEDED.*\[libgnnbench_\([a-z]*\)\.so\.[0-9]*\]/\1/p' | sort | xargs; }
+expect "a partitioner needs the core alone" "[core]" "[$(of_interface "$library")]"
+expect "a strategy on whole graphs" "[core training]" "[$(of_interface "$prefix/lib/gnnbench/plugins/libstrategy_sa-1d.so")]"
+expect "one on batches" "[batches core training]" \
+    "[$(of_interface "$prefix/lib/gnnbench/plugins/libstrategy_gossip-gcn.so")]"
 expect "without GNNBENCH_PLUGIN_PATH" 'no plugin' "$("$gnnbench" plugin info my-parts 2>&1 || true)"
 export GNNBENCH_PLUGIN_PATH="$work/tree"
 expect "the installed program with a plugin of one's own" "$library" "$("$gnnbench" plugin info my-parts)"
@@ -104,9 +110,9 @@ GNNBENCH_PLUGIN_PATH="$work/workers" quietly "$bin/contract_batches"
 
 # The same partitioner with headers of another interface version.
 cp -r "$prefix" "$work/other"
-sed -i 's/^#define GNNBENCH_API_VERSION .*/#define GNNBENCH_API_VERSION 4711/' "$work/other/include/gnnbench/version.hpp"
+sed -i 's/^#define GNNBENCH_CORE_VERSION .*/#define GNNBENCH_CORE_VERSION 4711/' "$work/other/include/gnnbench/version.hpp"
 make_plugin "$work/own/my-parts" "$work/other-tree" -DCMAKE_PREFIX_PATH="$work/other"
-ours="$(sed -n 's/^#define GNNBENCH_API_VERSION //p' "$prefix/include/gnnbench/version.hpp")"
+ours="$(sed -n 's/^#define GNNBENCH_CORE_VERSION //p' "$prefix/include/gnnbench/version.hpp")"
 export GNNBENCH_PLUGIN_PATH="$work/other-tree"
 code=0
 said="$("$gnnbench" plugin info my-parts 2>&1)" || code=$?

@@ -10,7 +10,7 @@ plugins="$work/home/lib/gnnbench/plugins"
 mkdir -p "$plugins"
 ln -s "$build/bin" "$work/home/bin"
 cp "$build/emulated/libkernel_cuda.so" "$plugins/"
-ln -s "$build"/lib/libgnnbench_core.so* "$work/home/lib/"
+ln -s "$build"/lib/libgnnbench_*.so* "$work/home/lib/"
 export LD_LIBRARY_PATH="$work/home/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export GNNBENCH_HOME="$work/home" GNNBENCH_GPU_STATE="$work/state" GNNBENCH_GPU_RESULTS="$work/results"
 export GNNBENCH_GPU_EXPERIMENTS="$source/experiments/gpu" GNNBENCH_PLUGIN_PATH="$build/emulated" GNNBENCH_EMULATED_DEVICES=1

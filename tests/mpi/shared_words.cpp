@@ -1,4 +1,4 @@
-// Words, locks and meetings of the gossip protocols among processes.
+// Words, locks and meetings of workers among processes.
 #include <sys/resource.h>
 
 #include <array>
@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <gnnbench/gossip/processes.hpp>
+#include <gnnbench/batches/processes.hpp>
 #include <gnnbench/plugin.hpp>
 
 #include "contract/not_here.hpp"
@@ -15,7 +15,7 @@
 
 using namespace gnnbench;
 using namespace std::chrono_literals;
-using gossip::Word;
+using workers::Word;
 
 namespace {
 
@@ -47,9 +47,9 @@ double processor_s() {
 
 TEST_CASE("shared words: every item of the pool is taken once, whoever takes it") {
     Bench b;
-    const auto words = gossip::make_shared_words(b.rank, 4);
+    const auto words = workers::make_shared_words(b.rank, 4);
     constexpr std::int64_t items = 2000;
-    gossip::WorkPool pool(*words, Word{1}, items);
+    workers::WorkPool pool(*words, Word{1}, items);
     std::int64_t taken = 0, sum = 0;
     while (const auto item = pool.take()) {
         ++taken;
@@ -62,8 +62,8 @@ TEST_CASE("shared words: every item of the pool is taken once, whoever takes it"
 
 TEST_CASE("shared words: a lock excludes the others") {
     Bench b;
-    const auto words = gossip::make_shared_words(b.rank, 2);
-    gossip::Lock lock(*words, Word{0}, b.me);
+    const auto words = workers::make_shared_words(b.rank, 2);
+    workers::Lock lock(*words, Word{0}, b.me);
     constexpr std::int64_t rounds = 200;
     for (std::int64_t i = 0; i < rounds; ++i) {
         lock.lock();
@@ -79,7 +79,7 @@ TEST_CASE("shared words: a lock excludes the others") {
 
 TEST_CASE("shared words: accesses are counted as metadata, one-sided") {
     Bench b;
-    const auto words = gossip::make_shared_words(b.rank, 8);
+    const auto words = workers::make_shared_words(b.rank, 8);
     b.counter.take();
     words->fetch_and_add(Word{0}, 1);
     words->compare_and_swap(Word{1}, 0, 0);
@@ -92,8 +92,8 @@ TEST_CASE("shared words: accesses are counted as metadata, one-sided") {
 
 TEST_CASE("shared words: a rank that computes keeps nobody waiting") {
     Bench b;
-    const auto words = gossip::make_shared_words(b.rank, 1);
-    const auto finished = gossip::make_shared_words(b.rank, 1);
+    const auto words = workers::make_shared_words(b.rank, 1);
+    const auto finished = workers::make_shared_words(b.rank, 1);
     b.processes.barrier();
     if (b.me == 0) {
         // The memory is this rank's, and it makes no call of MPI until all others are through.
@@ -119,7 +119,7 @@ constexpr double most_of_a_core = 0.05;
 TEST_CASE("meetings: each has what the other gave, in order, and waiting keeps no core busy") {
     Bench b;
     if (b.size < 2) return contract::not_here("one rank has no other");
-    const auto pairs = gossip::make_pairwise_exchange(b.rank);
+    const auto pairs = workers::make_pairwise_exchange(b.rank);
     const int partner = b.me ^ 1;
     if (partner < b.size) {
         for (std::int64_t i = 0; i < 50; ++i) {

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include <gnnbench/gossip/protocol.hpp>
+#include "active_passive.hpp"
+#include "gossip_gcn.hpp"
 
 namespace gnnbench::test {
 

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <gnnbench/batches/busy_time.hpp>
+#include <gnnbench/busy_time.hpp>
 #include <gnnbench/slowdown.hpp>
 
 using gnnbench::Slowdown;

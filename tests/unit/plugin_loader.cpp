@@ -54,8 +54,25 @@ TEST_CASE("loader: another interface version is refused, both versions named", "
     const std::string said = refusal("other_api");
     CHECK_THAT(said, Contains(fixture("other_api").string()));
     CHECK_THAT(said, Contains("version 4711"));
-    CHECK_THAT(said, Contains("version " + std::to_string(GNNBENCH_API_VERSION)));
+    CHECK_THAT(said, Contains("version " + std::to_string(GNNBENCH_CORE_VERSION)));
     CHECK_THAT(said, Contains("Rebuild"));
+}
+
+TEST_CASE("loader: another version of a toolkit is refused where a plugin links it, and only there", "[plugin]") {
+    const std::string said = refusal("other_training");
+    CHECK_THAT(said, Contains("version 4711 of the plugin interface's training"));
+    CHECK_THAT(said, Contains("has version " + std::to_string(GNNBENCH_TRAINING_VERSION)));
+    CHECK_THAT(said, Contains("Rebuild"));
+
+    const auto of = [](std::vector<std::string> libraries) {
+        FileDescription file = read_description(fixture("good")).value();
+        file.libraries = std::move(libraries);
+        return why_not_loaded(file);
+    };
+    const std::string training = "libgnnbench_training.so.", batches = "libgnnbench_batches.so.";
+    CHECK(of({"libc.so.6", training + std::to_string(GNNBENCH_TRAINING_VERSION)}).empty());
+    CHECK_THAT(of({batches + "0", "libc.so.6"}), Contains("version 0 of the plugin interface's batches"));
+    CHECK_THAT(of({training + std::to_string(GNNBENCH_TRAINING_VERSION) + "0"}), Contains("training"));
 }
 
 TEST_CASE("loader: another build is refused, both builds named", "[plugin]") {
@@ -137,7 +154,7 @@ TEST_CASE("loader: damaged headers of a library are refused or opened, and crash
         } catch (const PluginError&) {
         }
     }
-    CHECK(read_description(fixture("good")).value().api_version == GNNBENCH_API_VERSION);
+    CHECK(read_description(fixture("good")).value().info.core_version == GNNBENCH_CORE_VERSION);
     CHECK_FALSE(read_description(fixture("no_info")).has_value());
 }
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/training/trained_features.hpp>
+#include <gnnbench/training/layer_zero.hpp>
 
 #include "worker/workload.hpp"
 

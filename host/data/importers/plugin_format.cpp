@@ -39,8 +39,8 @@ constexpr auto given_params =
 
 bool of_this_version(const ListedPlugin& plugin) {
     try {
-        const auto info = read_description(plugin.file);
-        return info && info->api_version == GNNBENCH_API_VERSION;
+        const auto said = read_description(plugin.file);
+        return said && why_not_loaded(*said).empty();
     } catch (const PluginError&) {
         return false;
     }

@@ -32,7 +32,7 @@ struct ModelSpec {
     double epsilon = 0;      ///< GIN's ε, fixed: 1 + ε is added to A's diagonal
     bool bias = true;
     Initialiser initialiser = Initialiser::glorot;
-    /// ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch. No paper's scheme does this.
+    /// ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch.
     bool aggregate_input = false;
     /// X is a sparse operand wherever layer 0 multiplies it by a dense matrix (docs/decisions/sparse-features.md).
     bool sparse_features = false;
@@ -42,18 +42,6 @@ struct ModelSpec {
 
 /// Weights multiply the aggregated input, self weights the vertex's own row; biases are added and never decay.
 enum class ParameterRole : std::uint8_t { self_weight, weight, bias };
-
-/// One trained matrix of a model.
-struct ParameterSpec {
-    std::string name;  ///< "W0", "b0"; "W0_self", "W0_neighbour"; "W0_first", "b0_first", "W0_second", "b0_second"
-    int layer = 0;     ///< of the model
-    ParameterRole role = ParameterRole::weight;
-    std::int64_t rows = 0, cols = 0;
-    std::uint32_t draw = 0;  ///< which random numbers initialise it
-};
-
-/// All trained matrices in the order of use: layer by layer, in each of its linear maps the weights, then the bias.
-std::vector<ParameterSpec> parameters_of(const ModelSpec& model);
 
 enum class OptimizerKind : std::uint8_t { sgd, adam, adamw };
 

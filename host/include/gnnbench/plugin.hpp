@@ -13,9 +13,9 @@ enum class PluginKind : std::int32_t { strategy, partitioner, kernel, importer }
 
 /// Plain data whose layout never changes, so that any host can read any plugin's.
 struct PluginInfo {
-    char magic[8];              ///< "gnnbench"
-    std::uint32_t info_layout;  ///< layout of this struct; 1
-    std::uint32_t api_version;  ///< GNNBENCH_API_VERSION the plugin was built with
+    char magic[8];               ///< "gnnbench"
+    std::uint32_t info_layout;   ///< layout of this struct; 1
+    std::uint32_t core_version;  ///< GNNBENCH_CORE_VERSION the plugin was built with
     PluginKind kind;
     const char* name;      ///< as in YAML: "mg-gcn"
     const char* version;   ///< the plugin's own, "1.0.0"
@@ -36,7 +36,7 @@ struct PluginInfo {
     GNNBENCH_EXPORT const ::gnnbench::PluginInfo gnnbench_plugin_info = {        \
         {'g', 'n', 'n', 'b', 'e', 'n', 'c', 'h'},                                \
         1,                                                                       \
-        GNNBENCH_API_VERSION,                                                    \
+        GNNBENCH_CORE_VERSION,                                                   \
         ::gnnbench::PluginKind::KIND,                                            \
         NAME,                                                                    \
         VERSION,                                                                 \
@@ -52,7 +52,7 @@ struct PluginInfo {
     GNNBENCH_EXPORT const ::gnnbench::PluginInfo gnnbench_plugin_info = {        \
         {'g', 'n', 'n', 'b', 'e', 'n', 'c', 'h'},                                \
         1,                                                                       \
-        GNNBENCH_API_VERSION,                                                    \
+        GNNBENCH_CORE_VERSION,                                                   \
         ::gnnbench::PluginKind::KIND,                                            \
         NAME,                                                                    \
         VERSION,                                                                 \

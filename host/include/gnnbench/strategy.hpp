@@ -49,16 +49,10 @@ struct ModelWeights {
     const HostMatrix& operator[](std::string_view name) const;
 };
 
-/// Matrices of a model's names and shapes, all 0.
-ModelWeights zero_weights(const ModelSpec& model);
-
 /// What an optimizer remembers beside the weights; without matrices where it remembers nothing (SGD).
 struct Moments {
     ModelWeights first, second;
 };
-
-class Adjacency;
-class HostStatement;
 
 /// Everything fixed before the first epoch; the same on every rank. Views stay valid while the trainer lives.
 struct Problem {
@@ -75,11 +69,6 @@ struct Problem {
     SetupCost* cost = nullptr;  ///< receives the cost of set-up; null if it is not recorded
     /// What this process's ranks have in common; nullptr: there is one. It lives as long as the views.
     SharedSetup* shared = nullptr;
-
-    /// Â of the dataset and the model (gnnbench/training/adjacency.hpp).
-    Adjacency adjacency() const;
-    /// The weights that training starts from: those given, or drawn from the seed.
-    std::shared_ptr<const ModelWeights> first_weights() const;
 };
 
 /// What a rank computes and communicates with.
@@ -214,20 +203,9 @@ public:
     /// The bytes of device memory that one rank's trainer holds before its first epoch, and so in every epoch: none
     /// allocates. Excludes prepared sparse matrices, whose format, and so whose size, is the back end's choice.
     virtual std::int64_t stated_memory(const Problem& problem, int rank, std::int64_t element_bytes) const = 0;
-    /// What one rank's process holds on its host as make_trainer sets up, for host_memory(). By default the rank owns
-    /// part `rank` and cuts its rows in blocks by part; of a strategy on batches, an upper bound.
-    virtual void state_host_memory(HostStatement& m, const Problem& problem, int rank) const;
     virtual AnyTrainer make_trainer(const Problem& problem, Rank rank) const = 0;
     /// make_trainer, for a strategy whose ranks advance together. Throws LogicError where they are independent workers.
     std::unique_ptr<CollectiveTrainer> make_collective_trainer(const Problem& problem, Rank rank) const;
 };
-
-/// Why ÂX cannot be computed once at set-up although the model requests it: something random or trained changes layer
-/// 0's input. Empty if it can, or if the model does not request it.
-std::string why_input_not_aggregated(const Setting& setting);
-
-/// Why X cannot be a sparse operand although the model requests it: layer 0's input is not X, or changes from epoch to
-/// epoch. Empty if it can, or if the model does not request it.
-std::string why_features_not_sparse(const Setting& setting);
 
 }  // namespace gnnbench

@@ -1,8 +1,12 @@
 #pragma once
-/// The plugin interface's version and the build identity that a plugin must share with the host.
+/// The versions of the plugin interface and the build identity that a plugin must share with the host.
 
-/// Raised with every change of a class layout, virtual function or enumeration in this folder.
-#define GNNBENCH_API_VERSION 19
+/// One for each library that a plugin can link, raised with every change of a class layout, virtual function or enumeration
+/// in its headers: those of this folder and of verbs/, of training/, of batches/. A plugin is refused for the libraries
+/// that it uses, and for no other.
+#define GNNBENCH_CORE_VERSION 20
+#define GNNBENCH_TRAINING_VERSION 1
+#define GNNBENCH_BATCHES_VERSION 1
 
 #define GNNBENCH_TEXT_(x) #x
 #define GNNBENCH_TEXT(x) GNNBENCH_TEXT_(x)

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/training/host_statement.hpp>
+#include <gnnbench/training/problem.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "boundaries.hpp"
@@ -43,7 +44,7 @@ std::int64_t most_sampled_nonzeros(const Adjacency& a, const IndexMap& index, Pa
     return sum;
 }
 
-class BnsGcn final : public Strategy {
+class BnsGcn final : public Strategy, public StatesHostMemory {
 public:
     std::string approximation(const Params& params) const override {
         const double p = params.real("rate");
@@ -54,7 +55,7 @@ public:
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {
-        const BlockCounts counts(p.adjacency(), p.index, rank);
+        const BlockCounts counts(adjacency_of(p), p.index, rank);
         const double rate = p.params.real("rate");
         const auto rows = [&](std::int64_t row_bytes, bool toward_owner) {
             Traffic t;
@@ -77,7 +78,7 @@ public:
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
-        const Adjacency a = p.adjacency();
+        const Adjacency a = adjacency_of(p);
         const BlockCounts counts(a, p.index, rank);
         const double rate = p.params.real("rate");
         const auto product = [&](MemoryStatement& m, std::int64_t widest) {

@@ -99,7 +99,7 @@ private:
     std::vector<std::int64_t> row_counts_;
 };
 
-class Cagnet1d final : public Strategy {
+class Cagnet1d final : public Strategy, public StatesHostMemory {
 public:
     std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
 

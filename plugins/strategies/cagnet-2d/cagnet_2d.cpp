@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/training/grid_trainer.hpp>
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {
@@ -150,7 +151,7 @@ private:
     Matrix tiles_;              // [largest f·g × 1]
 };
 
-class Cagnet2d final : public Strategy {
+class Cagnet2d final : public Strategy, public StatesHostMemory {
 public:
     std::string why_unsupported(const Setting& s) const override {
         const std::int64_t rows = s.params.integer("grid_rows");

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/training/grid_trainer.hpp>
+#include <gnnbench/training/host_statement.hpp>
 
 namespace gnnbench {
 namespace {
@@ -74,7 +75,7 @@ private:
     LayerwiseBuffers partial_;              ///< [n_x × widest f_y], of each layer or of all
 };
 
-class Cagnet3d final : public Strategy {
+class Cagnet3d final : public Strategy, public StatesHostMemory {
 public:
     std::string why_unsupported(const Setting& s) const override {
         if (const int q = side(s.ranks); q * q * q != s.ranks)

@@ -10,6 +10,7 @@
 #include <gnnbench/training/halo.hpp>
 #include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/row_parallel.hpp>
+#include <gnnbench/training/problem.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {
@@ -68,13 +69,13 @@ private:
     std::unique_ptr<Side> forward_, backward_;
 };
 
-class DemirciP2p final : public Strategy {
+class DemirciP2p final : public Strategy, public StatesHostMemory {
 public:
     std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {
-        const BlockCounts counts(p.adjacency(), p.index, rank);
+        const BlockCounts counts(adjacency_of(p), p.index, rank);
         const auto product = [&](Direction d, std::int64_t width) {
             return halo_volume({counts, rank, p.index.parts(), d}, BackwardExchange::gather,
                                CommOp::point_to_point, width * element_bytes);
@@ -83,7 +84,7 @@ public:
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
-        const Adjacency a = p.adjacency();
+        const Adjacency a = adjacency_of(p);
         const BlockCounts counts(a, p.index, rank);
         const auto product = [&](MemoryStatement& m, std::int64_t widest) {
             for (const Direction d : {Direction::forward, Direction::backward})
@@ -96,7 +97,7 @@ public:
     void state_host_memory(HostStatement& m, const Problem& p, int rank) const override {
         state_owned_rows(m, p, rank);
         state_halo_cuts(m, p, rank, Direction::forward, every_block);
-        if (!p.adjacency().symmetric()) state_halo_cuts(m, p, rank, Direction::backward, every_block);
+        if (!adjacency_of(p).symmetric()) state_halo_cuts(m, p, rank, Direction::backward, every_block);
     }
 
     // [Alg 2, line 12] ΔW_m = (H_m^{k-1})ᵀ (Âᵀ G^k)_m and [line 13] its all-reduce are the shared trainer's.

@@ -134,7 +134,7 @@ public:
 
 bool by_columns(const Params& params) { return params.choice("tiling") == "column"; }
 
-class MgGcn final : public Strategy {
+class MgGcn final : public Strategy, public StatesHostMemory {
 public:
     std::string approximation(const Params& params) const override {
         if (!params.boolean("gradient_shortcut")) return {};

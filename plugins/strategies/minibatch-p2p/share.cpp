@@ -8,6 +8,7 @@
 #include <gnnbench/batches/batch_training.hpp>
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
+#include <gnnbench/training/problem.hpp>
 
 namespace gnnbench::minibatch {
 namespace {
@@ -56,7 +57,7 @@ DividedBatch divide(Subgraph subgraph, const IndexMap& whole) {
 }
 
 ShareRoom share_room(const Problem& p, Part i, const BatchSource& source) {
-    const BlockCounts whole(p.adjacency(), p.index, i);
+    const BlockCounts whole(adjacency_of(p), p.index, i);
     const std::int64_t most = source.most_vertices();
     ShareRoom room{
         .rows = std::min(p.index.size(i), most), .parts = p.index.parts(), .forward = {}, .backward = {}};

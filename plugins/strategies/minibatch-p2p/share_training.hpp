@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <gnnbench/batches/busy_time.hpp>
+#include <gnnbench/busy_time.hpp>
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/training/distributed_spmm.hpp>
 #include <gnnbench/training/network.hpp>

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/training/trained_features.hpp>
+#include <gnnbench/training/layer_zero.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench::plexus {

@@ -10,7 +10,9 @@
 //   W [f_Y × g_X]  cut further along Z, as layer 0's F is
 #include <fmt/format.h>
 
-#include <gnnbench/training/trained_features.hpp>
+#include <gnnbench/training/host_statement.hpp>
+#include <gnnbench/training/layer_zero.hpp>
+#include <gnnbench/training/problem.hpp>
 
 #include "sharded_state.hpp"
 #include "stated_memory.hpp"
@@ -178,7 +180,7 @@ private:
     Event scattered_;              ///< dW's last reduce-scatter
 };
 
-class Plexus3d final : public Strategy {
+class Plexus3d final : public Strategy, public StatesHostMemory {
 public:
     std::string why_unsupported(const Setting& s) const override {
         if (s.model.kind != LayerKind::gcn)
@@ -254,7 +256,7 @@ private:
     }
     SparsePlan plan(const Problem& p, const Layout& of_rank, const Options& o) const {
         if (!o.sparse) return {};
-        return SparsePlan(p.adjacency(), *vertex_blocks(p, of_rank, o), of_rank);
+        return SparsePlan(adjacency_of(p), *vertex_blocks(p, of_rank, o), of_rank);
     }
     Layout layout(const Problem& p, int rank) const {
         return Layout(choose_grid(p, read_options(p.params), kind(p)), p.model, p.index.vertices(), rank);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <gnnbench/training/parameters.hpp>
+#include <gnnbench/training/problem.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench::plexus {
@@ -15,8 +16,8 @@ ShardedState::ShardedState(const Problem& problem, Rank rank, const Layout& layo
       backend_(rank.backend),
       grid_(rank.world, layout.grid()),
       data_(problem, vertices, layout, backend_),
-      adjacency_(problem.adjacency(), vertices, layout, sparse, options, backend_),
-      parameters_(layout_, problem.model, problem.train, *problem.first_weights(), backend_),
+      adjacency_(adjacency_of(problem), vertices, layout, sparse, options, backend_),
+      parameters_(layout_, problem.model, problem.train, *first_weights_of(problem), backend_),
       products_(layout, options.tune, backend_),
       loss_(backend_, grid_.along(layout.layer(last()).roles.o), grid_.plane(layout.layer(last()).roles.i),
             layout.layer(last()).n_d, problem.model.widths.back(), problem.dataset.multi_label()) {

@@ -10,6 +10,7 @@
 #include <gnnbench/training/halo.hpp>
 #include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/replicated_rows.hpp>
+#include <gnnbench/training/problem.hpp>
 
 namespace gnnbench {
 namespace {
@@ -50,18 +51,18 @@ class Sa15d final : public ReplicatedRows {
     void state_stages(HostStatement& m, const Problem& p, const ReplicatedLayout& layout) const override {
         const auto stage = [&](Part j) { return layout.stage(j); };
         state_halo_cuts(m, p, layout.part, Direction::forward, stage);
-        if (!p.adjacency().symmetric()) state_halo_cuts(m, p, layout.part, Direction::backward, stage);
+        if (!adjacency_of(p).symmetric()) state_halo_cuts(m, p, layout.part, Direction::backward, stage);
     }
     SpmmVolume stages_volume(const Problem& p, const ReplicatedLayout& layout,
                              std::int64_t element_bytes) const override {
-        const BlockCounts counts(p.adjacency(), p.index, layout.part);
+        const BlockCounts counts(adjacency_of(p), p.index, layout.part);
         return [counts, layout, element_bytes](Direction d, std::int64_t width) {
             return halo_volume({counts, layout.part, layout.parts, d, [&](Part j) { return layout.stage(j); }},
                                BackwardExchange::gather, CommOp::all_to_all, width * element_bytes);
         };
     }
     StateSpmmMemory stages_memory(const Problem& p, const ReplicatedLayout& layout) const override {
-        const Adjacency a = p.adjacency();
+        const Adjacency a = adjacency_of(p);
         const BlockCounts counts(a, p.index, layout.part);
         return [counts, layout, symmetric = a.symmetric()](MemoryStatement& m, std::int64_t widest) {
             const auto stage = [&](Part j) { return layout.stage(j); };

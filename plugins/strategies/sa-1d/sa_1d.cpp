@@ -10,6 +10,7 @@
 #include <gnnbench/training/halo.hpp>
 #include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/row_parallel.hpp>
+#include <gnnbench/training/problem.hpp>
 
 namespace gnnbench {
 namespace {
@@ -70,13 +71,13 @@ private:
     std::optional<HaloExchange> forward_exchange_, backward_exchange_;
 };
 
-class Sa1d final : public Strategy {
+class Sa1d final : public Strategy, public StatesHostMemory {
 public:
     std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {
-        const BlockCounts counts(p.adjacency(), p.index, rank);
+        const BlockCounts counts(adjacency_of(p), p.index, rank);
         const auto product = [&](Direction d, std::int64_t width) {
             return halo_volume({counts, rank, p.index.parts(), d}, backward_of(p.params), CommOp::all_to_all,
                                width * element_bytes);
@@ -85,7 +86,7 @@ public:
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
-        const Adjacency a = p.adjacency();
+        const Adjacency a = adjacency_of(p);
         const BlockCounts counts(a, p.index, rank);
         const bool both = backward_of(p.params) == BackwardExchange::gather && !a.symmetric();
         const auto product = [&](MemoryStatement& m, std::int64_t widest) {
@@ -99,7 +100,8 @@ public:
         const bool returns = backward_of(p.params) == BackwardExchange::return_sums;
         state_owned_rows(m, p, rank);
         state_halo_cuts(m, p, rank, Direction::forward, every_block, returns);
-        if (!returns && !p.adjacency().symmetric()) state_halo_cuts(m, p, rank, Direction::backward, every_block);
+        if (!returns && !adjacency_of(p).symmetric())
+            state_halo_cuts(m, p, rank, Direction::backward, every_block);
     }
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/training/row_parallel.hpp>
-#include <gnnbench/training/trained_features.hpp>
+#include <gnnbench/training/layer_zero.hpp>
 
 namespace gnnbench {
 namespace {

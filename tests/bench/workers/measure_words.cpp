@@ -1,10 +1,10 @@
 // Words that workers share, beside the same MPI calls made bare.
 #include <vector>
 
-#include <gnnbench/gossip/processes.hpp>
-#include <gnnbench/gossip/protocol.hpp>
+#include <gnnbench/batches/processes.hpp>
 
 #include "core/mpi_check.hpp"
+#include "gossip_gcn.hpp"
 #include "measure.hpp"
 
 namespace gnnbench::bench {
@@ -126,7 +126,7 @@ struct Words {
     explicit Words(const Ground& g, int count)
         : backend(g.catalog.kernel("reference")->create({})),
           world(backend->connect(g.world), *backend, counter),
-          words(gossip::make_shared_words({*backend, world, g.world}, count)) {}
+          words(workers::make_shared_words({*backend, world, g.world}, count)) {}
     std::unique_ptr<Backend> backend;
     VolumeCounter counter;
     Communicator world;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gnnbench/strategy.hpp>
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/parameters.hpp>
 #include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/training/row_parallel.hpp>

@@ -128,6 +128,14 @@ void state_sent_panel_cuts(HostStatement& m, const Problem& problem, PartRange r
 /// One shard, in even row blocks, as prepare_shard cuts and prepares it.
 void state_shard_cut(HostStatement& m, const Problem& problem, const ShardPlace& at, const ShardForm& form);
 
+/// A strategy that says what its setting up takes of the host's memory, in its order. Of another, the rank is assumed to
+/// own part `rank` and to cut its rows in blocks by part; of one on batches, to hold all of the graph.
+class StatesHostMemory {
+public:
+    virtual ~StatesHostMemory();
+    virtual void state_host_memory(HostStatement& m, const Problem& problem, int rank) const = 0;
+};
+
 /// What the process of `rank` holds at its peak in set-up and training, the making of a partition apart; `device_bytes`
 /// is what the strategy states of its device (Strategy::stated_memory). Reads what the rank will read of the graph.
 HostMemory host_memory(const Strategy& strategy, const Problem& problem, int rank, std::int64_t element_bytes,

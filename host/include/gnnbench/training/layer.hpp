@@ -20,6 +20,18 @@
 
 namespace gnnbench {
 
+/// One trained matrix of a model.
+struct ParameterSpec {
+    std::string name;  ///< "W0", "b0"; "W0_self", "W0_neighbour"; "W0_first", "b0_first", "W0_second", "b0_second"
+    int layer = 0;     ///< of the model
+    ParameterRole role = ParameterRole::weight;
+    std::int64_t rows = 0, cols = 0;
+    std::uint32_t draw = 0;  ///< which random numbers initialise it
+};
+
+/// All trained matrices in the order of use: layer by layer, in each of its linear maps the weights, then the bias.
+std::vector<ParameterSpec> parameters_of(const ModelSpec& model);
+
 /// One layer without the order of its products: what it computes.
 ///   Z = Â H W + H W_self + b;  Â is the identity where the layer does not aggregate.
 struct LayerSpec {

@@ -16,6 +16,9 @@ namespace gnnbench {
 ///   kaiming  uniform in ±√(6 / f)         (He et al. 2015, gain √2)
 ModelWeights initial_weights(const ModelSpec& model, std::uint64_t seed);
 
+/// Matrices of a model's names and shapes, all 0.
+ModelWeights zero_weights(const ModelSpec& model);
+
 /// Elements of all of a model's parameters.
 std::int64_t parameter_elements(const ModelSpec& model);
 

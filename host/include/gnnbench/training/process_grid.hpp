@@ -5,24 +5,12 @@
 #include <vector>
 
 #include <gnnbench/communicator.hpp>
+#include <gnnbench/even_blocks.hpp>
 #include <gnnbench/usize.hpp>
 
 /// Ranks laid out on a grid of up to three dimensions, and the even blocks that matrices are cut into over it.
 
 namespace gnnbench {
-
-// {0 … n−1} cut into `blocks` runs as equal as possible: the first n mod blocks of them are one longer. Block i is
-// {block_begin(n, blocks, i) … block_begin(n, blocks, i + 1) − 1}; blocks beyond n are empty.
-constexpr std::int64_t block_size(std::int64_t n, int blocks, int i) {
-    return n / blocks + (i < n % blocks ? 1 : 0);
-}
-constexpr std::int64_t block_begin(std::int64_t n, int blocks, int i) {
-    return n / blocks * i + (i < n % blocks ? i : n % blocks);
-}
-/// The longest block.
-constexpr std::int64_t largest_block(std::int64_t n, int blocks) { return block_size(n, blocks, 0); }
-/// block_size of every block, in order.
-std::vector<std::int64_t> block_sizes(std::int64_t n, int blocks);
 
 enum class Axis : std::uint8_t { x, y, z };
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/row_parallel.hpp>
 
 /// Shared by the 1.5D strategies: several ranks hold each block row of Â, and each of them multiplies a share
@@ -59,7 +60,7 @@ inline constexpr ParamDecl replication_parameter{
 
 /// A row-parallel strategy on that grid: P/c parts; each column of ranks holds the whole graph once, and sums its
 /// own gradients and loss.
-class ReplicatedRows : public Strategy {
+class ReplicatedRows : public Strategy, public StatesHostMemory {
 public:
     std::string why_unsupported(const Setting& s) const final;
     std::vector<ParamTexts> arrangements(int ranks) const final;

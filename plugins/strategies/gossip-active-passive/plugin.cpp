@@ -1,0 +1,31 @@
+// Gossip between active and passive workers: an active one averages with a passive one that it draws.
+// The thesis on GossipGCN, Algorithm 5. The protocol, with its lines and what differs from the print:
+// active_passive.cpp.
+#include <fmt/format.h>
+
+#include "active_passive.hpp"
+#include "gossip_strategy.hpp"
+
+namespace gnnbench {
+namespace {
+
+class GossipActivePassive final : public gossip::GossipStrategy {
+public:
+    GossipActivePassive()
+        : GossipStrategy(gossip::train_active_passive,
+                         [](int workers) { return gossip::ActivePassiveWords(workers).words(); }) {}
+    std::string why_unsupported(const Setting& s) const override {
+        if (s.ranks % 2 != 0)
+            return fmt::format("half of the workers are active, so their number is even; {} given", s.ranks);
+        return GossipStrategy::why_unsupported(s);
+    }
+};
+
+constexpr auto parameters = joined(cluster_parameters, averaging_parameters);
+
+}  // namespace
+}  // namespace gnnbench
+
+GNNBENCH_PLUGIN(strategy, gnnbench::GossipActivePassive, "gossip-active-passive", "1.0.0",
+                "Gossip of active with passive workers (thesis on GossipGCN, Algorithm 5)",
+                gnnbench::parameters.of)
