@@ -104,11 +104,9 @@ void define_commands(CLI::App& app, GlobalOptions& options, Action& action) {
         "-v,--verbose", [] { set_verbosity(Verbosity::verbose); },
         "With each step, and the logs of failed trials");
     app.fallthrough();  // global options may follow the command's name
-    for (const auto add : {add_run,     add_tune,     add_plan,   add_validate,   add_verify,    add_query,
-                           add_results, add_compare,  add_gate,   add_selftest,   add_table,     add_figure,
-                           add_report,  add_trace,    add_plugin, add_dataset,    add_partition, add_machine,
-                           add_doctor,  add_job_task, add_init,   add_completion, add_version,   add_help})
-        add(app, options, action);
+#define GNNBENCH_ADD_COMMAND(name) add_##name(app, options, action);
+    GNNBENCH_EACH_COMMAND(GNNBENCH_ADD_COMMAND)
+#undef GNNBENCH_ADD_COMMAND
 }
 
 int run_gnnbench(int argc, char** argv) {

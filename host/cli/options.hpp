@@ -30,35 +30,23 @@ enum ExitCode {
 /// All commands and global options of the program.
 void define_commands(CLI::App& app, GlobalOptions& options, Action& action);
 
-/// Each adds its command to the program and, where that is chosen, sets `action`.
-void add_run(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_tune(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_plan(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_validate(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_verify(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_query(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_results(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_compare(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_gate(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_selftest(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_table(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_figure(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_report(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_trace(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_plugin(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_machine(CLI::App& app, const GlobalOptions& options, Action& action);
+/// The commands, in the order of `gnnbench --help`. Each is a function add_NAME, which adds it to the program and, where it
+/// is chosen, sets `action`.
+// clang-format off
+#define GNNBENCH_EACH_COMMAND(X) \
+    X(run) X(tune) X(plan) X(validate) X(verify) X(query) X(results) X(compare) X(gate) X(selftest) \
+    X(table) X(figure) X(report) X(trace) X(plugin) X(dataset) X(partition) X(machine) X(doctor) \
+    X(job_task) X(init) X(completion) X(version) X(help)
+// clang-format on
+#define GNNBENCH_DECLARE_COMMAND(name) \
+    void add_##name(CLI::App& app, const GlobalOptions& options, Action& action);
+GNNBENCH_EACH_COMMAND(GNNBENCH_DECLARE_COMMAND)
+#undef GNNBENCH_DECLARE_COMMAND
+
 /// `dataset balance`, `profile` and `profiles`, added by add_dataset.
 void add_balance(CLI::App& dataset, const GlobalOptions& options, Action& action);
 void add_profiles(CLI::App& dataset, const GlobalOptions& options, Action& action);
-void add_partition(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_job_task(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_doctor(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_init(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_completion(CLI::App& app, const GlobalOptions& options, Action& action);
-void add_version(CLI::App& app, const GlobalOptions& options, Action& action);
 /// What `version` prints.
 std::string version_text();
-void add_help(CLI::App& app, const GlobalOptions& options, Action& action);
 
 }  // namespace gnnbench
