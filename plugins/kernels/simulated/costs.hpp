@@ -15,7 +15,7 @@ enum class SpmmModel : std::uint8_t { roofline, plexus_thesis };
 /// What a kernel reads and writes in order.
 using InOrder = std::vector<simulation::Moved>;
 
-/// A product of a sparse matrix [rows × cols] and a dense one [cols × width].
+/// A product of a sparse matrix [rows × cols] and a dense one [cols × width]. `rows`: those that the product touches.
 struct SpmmShape {
     std::int64_t rows = 0, cols = 0, nonzeros = 0, width = 0;
     bool adds = false;  ///< to what the result holds

@@ -39,6 +39,7 @@ public:
     ~SizedMatrix() override { released_(); }
 
     Operand entries;  ///< at addresses that nothing else has
+    std::int64_t stored_rows = 0;
 
 private:
     std::function<void()> released_;
@@ -94,15 +95,27 @@ const void* address(std::uintptr_t place) {
     return reinterpret_cast<const void*>(place);  // NOLINT(performance-no-int-to-ptr): a name, no memory
 }
 
+/// Of a matrix most of whose rows are empty only the others are stored, with their numbers, as `cpu` and `cuda` do.
+std::int64_t rows_stored(std::int64_t in_use, std::int64_t all) { return 2 * in_use <= all ? in_use : all; }
+
 }  // namespace
 
 std::unique_ptr<PreparedMatrix> SimulatedBackend::do_prepare(const Csr& a, TransposedProducts t) {
-    return do_prepare_size({a.rows, a.cols, a.nonzeros()}, t);
+    std::int64_t in_use = 0;
+    for (std::size_t r = 0; r + 1 < a.indptr.size(); ++r) in_use += a.indptr[r] < a.indptr[r + 1] ? 1 : 0;
+    return prepare_rows({a.rows, a.cols, a.nonzeros()}, rows_stored(in_use, a.rows), t);
 }
 
 std::unique_ptr<PreparedMatrix> SimulatedBackend::do_prepare_size(const SparseSize& a, TransposedProducts t) {
+    return prepare_rows(a, rows_stored(std::min(a.rows, a.nonzeros), a.rows),
+                        t);  // no more than have a nonzero each
+}
+
+std::unique_ptr<PreparedMatrix> SimulatedBackend::prepare_rows(const SparseSize& a, std::int64_t stored_rows,
+                                                               TransposedProducts t) {
     // Row starts of 4 bytes, column indices of 4, values; and the same index by columns where it is wanted.
-    std::int64_t bytes = (a.rows + 1) * 4 + a.nonzeros * (4 + static_cast<std::int64_t>(size_of(dtype())));
+    std::int64_t bytes = (stored_rows + 1) * 4 + a.nonzeros * (4 + static_cast<std::int64_t>(size_of(dtype())));
+    if (stored_rows < a.rows) bytes += stored_rows * 4;
     const auto entry_bytes = static_cast<double>(bytes);
     if (t == TransposedProducts::wanted) bytes += (a.cols + 1) * 4 + a.nonzeros * 8;
     if (bytes > do_free_bytes())
@@ -114,7 +127,8 @@ std::unique_ptr<PreparedMatrix> SimulatedBackend::do_prepare_size(const SparseSi
         count_own_memory(-bytes);
         rank_.recency().forget(address(place), usize(bytes));
     });
-    prepared->format = "csr";
+    prepared->format = stored_rows < a.rows ? "csr of rows in use" : "csr";
+    prepared->stored_rows = stored_rows;
     if (costs_.by_recency()) {
         prepared->entries = {address(matrices_), usize(bytes), entry_bytes};
         matrices_ += usize(bytes);
@@ -144,7 +158,8 @@ InOrder SimulatedBackend::moved(std::span<const Operand> operands) {
 void SimulatedBackend::multiply(SpmmShape shape, const Operand& a, ConstMatrixView b, const Epilogue& e,
                                 MatrixView c) {
     if (costs_.by_recency()) {
-        const Operand all[] = {a, once(b), shape.adds ? twice(c) : once(c)};
+        Operand all[] = {a, once(b), shape.adds ? twice(c) : once(c)};
+        if (c.rows > 0) all[2].moved *= static_cast<double>(shape.rows) / static_cast<double>(c.rows);
         // By operand: touched apart, B's part would be lost among the others'.
         shape.columns = rank_.columns_of_graph();
         shape.operand = rank_.recency().touch(std::span(all).subspan(1, 1));
@@ -155,9 +170,14 @@ void SimulatedBackend::multiply(SpmmShape shape, const Operand& a, ConstMatrixVi
 }
 
 void SimulatedBackend::perform(const verb::Spmm& v) {
-    multiply(
-        {.rows = v.a.rows, .cols = v.a.cols, .nonzeros = v.a.nonzeros, .width = v.b.cols, .adds = v.s.beta != 0},
-        static_cast<const SizedMatrix&>(v.a).entries, v.b, v.e, v.c);
+    const auto& a = static_cast<const SizedMatrix&>(v.a);
+    // Rows that a product adds nothing to are not touched; where it does not add, they become 0.
+    multiply({.rows = v.s.beta != 0 ? a.stored_rows : a.rows,
+              .cols = a.cols,
+              .nonzeros = a.nonzeros,
+              .width = v.b.cols,
+              .adds = v.s.beta != 0},
+             a.entries, v.b, v.e, v.c);
 }
 void SimulatedBackend::perform(const verb::SpmmUnprepared& v) {
     // Values, which lie elsewhere, are as old as the indices.

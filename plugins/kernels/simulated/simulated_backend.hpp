@@ -32,6 +32,9 @@ private:
     std::string do_notes() const override;
     bool do_holds_values() const override { return false; }
 
+    /// As do_prepare_size, with so many of its rows stored.
+    std::unique_ptr<PreparedMatrix> prepare_rows(const SparseSize& a, std::int64_t stored_rows,
+                                                 TransposedProducts t);
     /// Issues a kernel on the compute stream.
     void issue(const simulation::Work& work);
     InOrder moved(std::span<const simulation::Recency::Operand> operands);
