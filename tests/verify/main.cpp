@@ -1,5 +1,8 @@
 // verify_product: the whole product of graphs, exact schemes, their parameters and partitioners at one number of
 // ranks per launch (run, under mpiexec), and one page about all launches (report).
+#include <malloc.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +13,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <gnnbench/error.hpp>
 
@@ -40,16 +44,36 @@ double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// The cells of this launch, in the product's order.
-std::vector<ProductCell> cells_of_launch(const Options& o, const PluginCatalog& catalog, const Graphs& graphs,
-                                         int ranks) {
-    std::vector<ProductCell> cells =
+/// Where the cells of this number of ranks lie in the product, and which of them were chosen among all numbers of ranks:
+/// the choice depends on the whole product, which takes seconds and gigabytes, so one rank makes it for all.
+std::vector<std::size_t> chosen_of_launch(const Options& o, const PluginCatalog& catalog, const Graphs& graphs,
+                                          int ranks) {
+    const std::vector<ProductCell> product =
         whole_product(catalog, graphs.subjects(), o.pairwise ? pairwise_ranks : product_ranks);
-    cells = o.pairwise ? pairwise_selection(cells) : night_selection(cells, graphs.subjects());
-    std::erase_if(cells, [&](const ProductCell& c) {
-        return c.ranks != ranks || (!o.graphs.empty() && !o.graphs.contains(c.graph)) ||
-               (!o.strategies.empty() && !o.strategies.contains(c.strategy));
-    });
+    const std::vector<std::size_t> all =
+        o.pairwise ? pairwise_selection(product) : night_selection(product, graphs.subjects());
+    const auto first = std::ranges::find(product, ranks, &ProductCell::ranks) - product.begin();
+    std::vector<std::size_t> chosen;
+    for (const std::size_t i : all)
+        if (product[i].ranks == ranks) chosen.push_back(i - static_cast<std::size_t>(first));
+    return chosen;
+}
+
+/// The cells of this launch, in the product's order. Collective.
+std::vector<ProductCell> cells_of_launch(const Options& o, const PluginCatalog& catalog, const Graphs& graphs,
+                                         const ProcessGroup& world) {
+    std::string told;
+    if (world.rank() == 0) told = nlohmann::json(chosen_of_launch(o, catalog, graphs, world.size())).dump();
+    malloc_trim(0);
+    const auto chosen = nlohmann::json::parse(world.all_gather(told)[0]).get<std::vector<std::size_t>>();
+    const std::vector<ProductCell> product = whole_product(catalog, graphs.subjects(), {world.size()});
+    std::vector<ProductCell> cells;
+    for (const std::size_t i : chosen) {
+        const ProductCell& c = product.at(i);
+        if ((o.graphs.empty() || o.graphs.contains(c.graph)) &&
+            (o.strategies.empty() || o.strategies.contains(c.strategy)))
+            cells.push_back(c);
+    }
     return cells;
 }
 
@@ -105,7 +129,7 @@ int run(const Options& o, std::string& at) {
         for (const AbsentGraph& a : graphs.absent)
             std::fprintf(stderr, "%s is left out: %s\n", a.name.c_str(), a.reason.c_str());
     at = "choosing the cells";
-    const std::vector<ProductCell> cells = cells_of_launch(o, catalog, graphs, world.size());
+    const std::vector<ProductCell> cells = cells_of_launch(o, catalog, graphs, world);
     const std::map<std::string, Finding> known = known_findings(o, world);
     CellChecker checker(catalog, graphs, cache / "references", world);
     std::optional<FindingsFile> file;

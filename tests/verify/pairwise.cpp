@@ -82,22 +82,22 @@ std::vector<std::size_t> cover(const std::vector<ProductCell>& cells, const std:
     return chosen;
 }
 
+}  // namespace
+
 std::vector<ProductCell> picked(const std::vector<ProductCell>& cells, const std::vector<std::size_t>& indices) {
     std::vector<ProductCell> selection;
     for (const std::size_t i : indices) selection.push_back(cells[i]);
     return selection;
 }
 
-}  // namespace
-
-std::vector<ProductCell> pairwise_selection(const std::vector<ProductCell>& cells) {
+std::vector<std::size_t> pairwise_selection(const std::vector<ProductCell>& cells) {
     std::vector<std::size_t> exact;
     for (std::size_t i = 0; i < cells.size(); ++i)
         if (cells[i].standing == Standing::runs) exact.push_back(i);
-    return picked(cells, cover(cells, exact));
+    return cover(cells, exact);
 }
 
-std::vector<ProductCell> night_selection(const std::vector<ProductCell>& cells,
+std::vector<std::size_t> night_selection(const std::vector<ProductCell>& cells,
                                          const std::vector<Subject>& subjects) {
     std::set<std::string> whole;
     for (const Subject& s : subjects)
@@ -107,8 +107,8 @@ std::vector<ProductCell> night_selection(const std::vector<ProductCell>& cells,
         (trains(cells[i].standing) && !whole.contains(cells[i].graph) ? others : chosen).push_back(i);
     const std::vector<std::size_t> covering = cover(cells, others);
     chosen.insert(chosen.end(), covering.begin(), covering.end());
-    std::ranges::sort(chosen);  // in the product's order
-    return picked(cells, chosen);
+    std::ranges::sort(chosen);
+    return chosen;
 }
 
 }  // namespace gnnbench::verify

@@ -56,13 +56,16 @@ std::vector<std::string> product_values(const ParamDecl& declared);
 std::vector<ProductCell> whole_product(const PluginCatalog& catalog, const std::vector<Subject>& subjects,
                                        const std::vector<int>& ranks);
 
-/// What ./dev verify-all runs: every cell of the graphs that are small enough; of the others few that train and that between
+/// Those at these indices.
+std::vector<ProductCell> picked(const std::vector<ProductCell>& cells, const std::vector<std::size_t>& indices);
+
+/// What ./dev verify-all runs, as indices in the product's order: every cell of the graphs that are small enough; of the others few that train and that between
 /// them have every pair of values that any of them has, with all that do not train.
-std::vector<ProductCell> night_selection(const std::vector<ProductCell>& cells,
+std::vector<std::size_t> night_selection(const std::vector<ProductCell>& cells,
                                          const std::vector<Subject>& subjects);
 
-/// Of the exact ones that run, few that between them have every pair of values (graph, layers, ranks, partitioner, strategy,
+/// Likewise of the exact ones that run, few that between them have every pair of values (graph, layers, ranks, partitioner, strategy,
 /// each of its parameters) that any of them has. The same cells give the same choice.
-std::vector<ProductCell> pairwise_selection(const std::vector<ProductCell>& cells);
+std::vector<std::size_t> pairwise_selection(const std::vector<ProductCell>& cells);
 
 }  // namespace gnnbench::verify

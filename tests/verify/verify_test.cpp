@@ -134,7 +134,7 @@ TEST_CASE("the pairwise selection has every strategy at every number of ranks th
     Subject other = subject;
     other.graph = "other";
     const auto cells = whole_product(catalog, {subject, other}, {1, 2, 4, 8});
-    const auto selection = pairwise_selection(cells);
+    const auto selection = picked(cells, pairwise_selection(cells));
     const auto seen = [](const std::vector<ProductCell>& some) {
         std::set<std::pair<std::string, int>> s;
         for (const ProductCell& c : some)
@@ -154,7 +154,7 @@ TEST_CASE("a night has every cell of small graphs, and of the others every pair 
     large.whole = false;
     const std::vector<Subject> subjects{small, large};
     const auto cells = whole_product(catalog, subjects, {1, 2, 4});
-    const auto night = night_selection(cells, subjects);
+    const auto night = picked(cells, night_selection(cells, subjects));
     std::map<std::pair<std::string, Standing>, int> all, some;
     for (const ProductCell& c : cells) ++all[{c.graph, c.standing}];
     for (const ProductCell& c : night) ++some[{c.graph, c.standing}];
@@ -167,6 +167,18 @@ TEST_CASE("a night has every cell of small graphs, and of the others every pair 
     }
 }
 
+TEST_CASE("the product at one number of ranks is that part of the product at several") {
+    const PluginCatalog catalog;
+    const std::vector<Subject> subjects{small_subject()};
+    const auto all = whole_product(catalog, subjects, {1, 4, 8}), four = whole_product(catalog, subjects, {4});
+    const auto first = std::ranges::find(all, 4, &ProductCell::ranks);
+    REQUIRE(all.end() - first >= std::ssize(four));
+    CHECK(std::ranges::equal(
+        four, std::ranges::subrange(first, first + std::ssize(four)), {},
+        [](const ProductCell& c) { return Finding(c).name(); },
+        [](const ProductCell& c) { return Finding(c).name(); }));
+}
+
 TEST_CASE("the pairwise selection has every kind of layer with every strategy that serves it") {
     const PluginCatalog catalog;
     const Subject gcn = small_subject();
@@ -174,7 +186,8 @@ TEST_CASE("the pairwise selection has every kind of layer with every strategy th
     gin.layers = "gin";
     gin.model.kind = LayerKind::gin;
     std::set<std::string> with_gin, refused_gin;
-    for (const ProductCell& c : pairwise_selection(whole_product(catalog, {gcn, gin}, {4})))
+    const auto cells = whole_product(catalog, {gcn, gin}, {4});
+    for (const ProductCell& c : picked(cells, pairwise_selection(cells)))
         if (c.layers == "gin") with_gin.insert(c.strategy);
     for (const ProductCell& c : whole_product(catalog, {gin}, {4}))
         if (c.standing == Standing::refused) refused_gin.insert(c.strategy);
