@@ -191,8 +191,7 @@ std::string why_not_loaded(const FileDescription& file) {
     const PluginInfo& info = file.info;
     if (std::memcmp(info.magic, "gnnbench", sizeof info.magic) != 0)
         return " is not a gnnbench plugin: its gnnbench_plugin_info does not begin with \"gnnbench\". Declare it "
-               "with "
-               "GNNBENCH_PLUGIN, or remove the file from the plugin folder.";
+               "with GNNBENCH_PLUGIN, or remove the file from the plugin folder.";
     if (info.info_layout != 1)
         return fmt::format(
             " was built to describe itself in layout {} of PluginInfo; this gnnbench reads layout 1. {}",

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/training/problem.hpp>
 #include <gnnbench/training/sharded_loss.hpp>
 #include <gnnbench/training/vertex_data.hpp>
-#include <gnnbench/training/problem.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {

@@ -8,8 +8,8 @@
 #include <gnnbench/training/loss.hpp>
 #include <gnnbench/training/network.hpp>
 #include <gnnbench/training/parameters.hpp>
-#include <gnnbench/training/vertex_data.hpp>
 #include <gnnbench/training/problem.hpp>
+#include <gnnbench/training/vertex_data.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {

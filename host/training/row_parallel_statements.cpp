@@ -1,9 +1,9 @@
 // What a row-parallel strategy states of an epoch, from its plan.
+#include <gnnbench/training/layer_zero.hpp>
 #include <gnnbench/training/loss.hpp>
 #include <gnnbench/training/network.hpp>
 #include <gnnbench/training/row_parallel.hpp>
 #include <gnnbench/training/stated_volume.hpp>
-#include <gnnbench/training/layer_zero.hpp>
 #include <gnnbench/training/vertex_data.hpp>
 
 namespace gnnbench {

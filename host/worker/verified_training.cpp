@@ -328,10 +328,12 @@ void settle_doubt(const VerificationCase& c, const Doubt& doubt, const Epochs& p
             "that can be told from a fault",
             found.allowance, found.worst, largest_allowance);
     if (!doubt.any()) return;
-    v.rounding = fmt::format(
-        "float32's rounding moves {}; {} elements of ReLU turn, and the rest is within {:.1e}, {} times "
-        "the response to rounding",
-        doubt.reference.empty() ? doubt.copies : doubt.reference, found.turns, found.allowance, response_factor);
+    const std::string rest =
+        found.allowance > 0
+            ? fmt::format("is within {:.1e}, {} times the response to rounding", found.allowance, response_factor)
+            : fmt::format("agrees within {:.0e}", agreement_for(DType::f32).tolerance);
+    v.rounding = fmt::format("float32's rounding moves {}; {} elements of ReLU turn, and the rest {}",
+                             doubt.reference.empty() ? doubt.copies : doubt.reference, found.turns, rest);
 }
 
 /// The three runs, the first by `training`.

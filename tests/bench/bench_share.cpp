@@ -28,10 +28,10 @@
 #include <gnnbench/temporary_folder.hpp>
 #include <gnnbench/training/halo.hpp>
 #include <gnnbench/training/host_statement.hpp>
+#include <gnnbench/training/problem.hpp>
 #include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/training/sparse_blocks.hpp>
 #include <gnnbench/training/vertex_data.hpp>
-#include <gnnbench/training/problem.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "data/generate.hpp"

@@ -9,9 +9,9 @@
 #include <sys/resource.h>
 
 #include <gnnbench/simulation/expected_graph.hpp>
-#include <gnnbench/training/vertex_data.hpp>
 #include <gnnbench/training/halo.hpp>
 #include <gnnbench/training/sparse_blocks.hpp>
+#include <gnnbench/training/vertex_data.hpp>
 #include <gnnbench/training/vertex_order.hpp>
 #include <gnnbench/version.hpp>
 

@@ -7,11 +7,14 @@ for file in bin/gnnbench bin/gnnbench-worker lib/libgnnbench_*.so lib/gnnbench/p
     grep -qE 'BIND_NOW|FLAGS.*NOW' <<<"$(readelf -dW "$file")" || { echo "$file: not bound before it runs (-z now)"; bad=1; }
     grep -q GNU_RELRO <<<"$(readelf -lW "$file")" || { echo "$file: no RELRO"; bad=1; }
 done
-for file in bin/gnnbench bin/gnnbench-worker lib/libgnnbench_{core,training,batches}.so; do
-    symbols="$(readelf --dyn-syms -W "$file")"
-    grep -q '__stack_chk_fail' <<<"$symbols" || { echo "$file: no stack protector"; bad=1; }
-    # The toolkits call nothing that FORTIFY guards.
-    [[ "$file" == */libgnnbench_training.so || "$file" == */libgnnbench_batches.so ]] ||
-        grep -qE '__[a-z]+_chk@' <<<"$symbols" || { echo "$file: no FORTIFY"; bad=1; }
-done
+# calls PATTERN WHAT FILE …: each file calls a function that guards it so.
+calls() {
+    local pattern="$1" what="$2" file
+    for file in "${@:3}"; do
+        grep -qE "$pattern" <<<"$(readelf --dyn-syms -W "$file")" || { echo "$file: no $what"; bad=1; }
+    done
+}
+calls '__stack_chk_fail' 'stack protector' bin/gnnbench bin/gnnbench-worker lib/libgnnbench_{core,training,batches}.so
+# The toolkits call nothing that FORTIFY guards.
+calls '__[a-z]+_chk@' 'FORTIFY' bin/gnnbench bin/gnnbench-worker lib/libgnnbench_core.so
 exit $bad

@@ -9,8 +9,8 @@
 // The paper's backward multiplies by A as if A = Aᵀ; here it is Âᵀ, with index lists of its own where Â ≠ Âᵀ.
 #include <gnnbench/training/halo.hpp>
 #include <gnnbench/training/host_statement.hpp>
-#include <gnnbench/training/row_parallel.hpp>
 #include <gnnbench/training/problem.hpp>
+#include <gnnbench/training/row_parallel.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {

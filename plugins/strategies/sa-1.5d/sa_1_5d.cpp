@@ -9,8 +9,8 @@
 // The released code sums dW over all ranks, so c times too often; here each column of ranks computes its own sum.
 #include <gnnbench/training/halo.hpp>
 #include <gnnbench/training/host_statement.hpp>
-#include <gnnbench/training/replicated_rows.hpp>
 #include <gnnbench/training/problem.hpp>
+#include <gnnbench/training/replicated_rows.hpp>
 
 namespace gnnbench {
 namespace {

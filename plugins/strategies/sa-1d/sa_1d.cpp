@@ -9,8 +9,8 @@
 
 #include <gnnbench/training/halo.hpp>
 #include <gnnbench/training/host_statement.hpp>
-#include <gnnbench/training/row_parallel.hpp>
 #include <gnnbench/training/problem.hpp>
+#include <gnnbench/training/row_parallel.hpp>
 
 namespace gnnbench {
 namespace {

@@ -3,8 +3,8 @@
 // Nothing is distributed, so nothing is communicated. The reference that exact strategies are checked against.
 #include <fmt/format.h>
 
-#include <gnnbench/training/row_parallel.hpp>
 #include <gnnbench/training/layer_zero.hpp>
+#include <gnnbench/training/row_parallel.hpp>
 
 namespace gnnbench {
 namespace {

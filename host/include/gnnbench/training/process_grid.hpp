@@ -8,7 +8,7 @@
 #include <gnnbench/even_blocks.hpp>
 #include <gnnbench/usize.hpp>
 
-/// Ranks laid out on a grid of up to three dimensions, and the even blocks that matrices are cut into over it.
+/// Ranks laid out on a grid of up to three dimensions.
 
 namespace gnnbench {
 
