@@ -9,13 +9,14 @@
 #include <xxhash.h>
 
 #include <gnnbench/training/layer_zero.hpp>
+#include <gnnbench/training/parameters.hpp>
 #include <gnnbench/transport.hpp>
 #include <gnnbench/usize.hpp>
-#include <gnnbench/training/parameters.hpp>
 
 #include "check/gradient_sizes.hpp"
 #include "data/content.hpp"
 #include "data/npy.hpp"
+#include "spec/cell.hpp"
 #include "worker/step_size.hpp"
 
 namespace gnnbench {
@@ -80,18 +81,14 @@ ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceT
 }
 
 std::string reference_key(const std::string& dataset_digest, const ReferenceTraining& training) {
-    const auto& [data, m, t, initial, epochs, trained_features] = training;
+    const auto& [data, model, train, initial, epochs, trained_features] = training;
+    Cell cell;
+    cell.model = model;
+    cell.train = train;
     std::string key =
-        fmt::format("4 {} {} {} {} |", dataset_digest, data.graph.vertices(), data.graph.edges(), epochs);
-    for (const auto w : m.widths) key += fmt::format(" {}", w);
-    key += fmt::format("| {} {} {} {} {} {} {} |", static_cast<int>(m.activation),
-                       static_cast<int>(m.normalisation), static_cast<int>(m.feature_normalisation), m.self_loops,
-                       m.bias, static_cast<int>(m.initialiser), m.aggregate_input);
-    key += fmt::format(" {} {} {} {} {} |", t.learning_rate, t.input_dropout, t.dropout, t.seed,
-                       static_cast<int>(t.optimizer));
-    for (const double w : t.weight_decay) key += fmt::format(" {}", w);
+        fmt::format("5 {} {} {} {}", dataset_digest, data.graph.vertices(), data.graph.edges(), epochs);
+    for (const char* part : {"model", "train", "seed"}) key += " " + identity_part(cell, part).dump();
     if (trained_features) key += " trained features";
-    key += fmt::format(" {} {}", static_cast<int>(m.kind), m.epsilon);
     if (data.multi_label()) key += " label matrix";
     if (initial)
         for (const auto& [name, layer, role, w] : initial->matrices)

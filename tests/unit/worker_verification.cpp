@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "spec/fields.hpp"
 #include "worker/step_size.hpp"
 #include "worker/verification.hpp"
 
@@ -53,6 +54,49 @@ TEST_CASE("agreement: within the tolerance nothing is asked") {
         CHECK_FALSE(a.may_be_rounding());
     }
     CHECK_FALSE(off_by(0, 1e-8, DType::f64).holds());
+}
+
+namespace {
+
+/// Another value than this one.
+FieldValue another(const Field& field, const FieldValue& value) {
+    if (const auto* word = std::get_if<std::string>(&value); word && !field.words.empty())
+        return std::string(*word == field.words[0] ? field.words[1] : field.words[0]);
+    return std::visit(
+        []<class T>(const T& old) -> FieldValue {
+            if constexpr (std::is_same_v<T, bool>)
+                return !old;
+            else if constexpr (std::is_arithmetic_v<T>)
+                return static_cast<T>(old + 1);
+            else if constexpr (std::is_same_v<T, std::vector<std::int64_t>> ||
+                               std::is_same_v<T, std::vector<double>>)
+                return T{7, 7};
+            else
+                return old;
+        },
+        value);
+}
+
+}  // namespace
+
+TEST_CASE("a reference is kept under every declared field of its model and training") {
+    const DatasetView data;
+    const auto key = [&](const Cell& cell) { return reference_key("d", {data, cell.model, cell.train}); };
+    const Draft plain;
+    int changed = 0;
+    for (const Field& field : fields()) {
+        const std::string_view path = field.path;
+        // These are the host's: when a trial evaluates, and where its first weights come from, which it is given.
+        if (path == "train.evaluate_every" || path == "train.patience" || path == "train.initial_weights")
+            continue;
+        if (path != "seed" && !path.starts_with("model.") && !path.starts_with("train.")) continue;
+        Draft other;
+        field.assign(other, another(field, copied(field.access.of_cell(plain.cell))));
+        INFO(path);
+        CHECK(key(other.cell) != key(plain.cell));
+        ++changed;
+    }
+    CHECK(changed >= 16);
 }
 
 TEST_CASE("a training is tame where its losses stay finite, below twice the first and even") {
