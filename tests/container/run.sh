@@ -11,7 +11,7 @@ if [[ ! -e "$folder/made" ]]; then
     rm -rf "$base"
     mkdir -p "$base"
     mirror="$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | sort -u | head -n 1)"
-    debootstrap --variant=minbase --include=g++,cmake,ninja-build,openmpi-bin,gnuplot-nox \
+    debootstrap --variant=minbase --include=g++,make,cmake,openmpi-bin,gnuplot-nox \
         "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$base" "$mirror" >"$folder/debootstrap.log" ||
         { tail -n 20 "$folder/debootstrap.log" && exit 5; }
     chroot "$base" useradd --create-home newcomer

@@ -81,6 +81,7 @@ warmup: 0
 trials: 1
 YAML
 quietly with_format "$bin/gnnbench" run "$work/format.yaml" --database "$work/format.sqlite" --data-dir "$work/data"
+expect "a trial on it" "ok" "$("$bin/gnnbench" query 'SELECT status FROM trials' --database "$work/format.sqlite" --csv | tail -n 1)"
 
 # A strategy, against the build tree instead of the install.
 (cd "$work/own" && quietly "$bin/gnnbench" plugin new strategy my-scheme)
