@@ -16,6 +16,7 @@
 using namespace gnnbench;
 using namespace std::chrono_literals;
 using workers::Word;
+using workers::WordAccess;
 
 namespace {
 
@@ -47,7 +48,8 @@ double processor_s() {
 
 TEST_CASE("shared words: every item of the pool is taken once, whoever takes it") {
     Bench b;
-    const auto words = workers::make_shared_words(b.rank, 4);
+    const auto access = GENERATE(WordAccess::by_placement, WordAccess::by_mpi);
+    const auto words = workers::make_shared_words(b.rank, 4, access);
     constexpr std::int64_t items = 2000;
     workers::WorkPool pool(*words, Word{1}, items);
     std::int64_t taken = 0, sum = 0;
@@ -62,7 +64,8 @@ TEST_CASE("shared words: every item of the pool is taken once, whoever takes it"
 
 TEST_CASE("shared words: a lock excludes the others") {
     Bench b;
-    const auto words = workers::make_shared_words(b.rank, 2);
+    const auto access = GENERATE(WordAccess::by_placement, WordAccess::by_mpi);
+    const auto words = workers::make_shared_words(b.rank, 2, access);
     workers::Lock lock(*words, Word{0}, b.me);
     constexpr std::int64_t rounds = 200;
     for (std::int64_t i = 0; i < rounds; ++i) {
@@ -79,7 +82,8 @@ TEST_CASE("shared words: a lock excludes the others") {
 
 TEST_CASE("shared words: accesses are counted as metadata, one-sided") {
     Bench b;
-    const auto words = workers::make_shared_words(b.rank, 8);
+    const auto access = GENERATE(WordAccess::by_placement, WordAccess::by_mpi);
+    const auto words = workers::make_shared_words(b.rank, 8, access);
     b.counter.take();
     words->fetch_and_add(Word{0}, 1);
     words->compare_and_swap(Word{1}, 0, 0);

@@ -12,9 +12,14 @@
 
 namespace gnnbench::workers {
 
+/// How a word is reached: by instructions on its memory where all ranks share a host, by MPI's one-sided operations
+/// between hosts. by_mpi asks for the latter on one host, too, so that tests see them; there a library may leave them
+/// undone until the first rank calls MPI (MPICH 4.0).
+enum class WordAccess { by_placement, by_mpi };
+
 /// Collective over rank.processes, as is the words' destruction. All of `rank` outlives them. Throws CommunicationError
 /// where MPI fails.
-std::unique_ptr<SharedWords> make_shared_words(Rank rank, int words);
+std::unique_ptr<SharedWords> make_shared_words(Rank rank, int words, WordAccess access = WordAccess::by_placement);
 
 /// Collective, as its destruction.
 std::unique_ptr<PairwiseExchange> make_pairwise_exchange(Rank rank);
