@@ -184,6 +184,24 @@ void CheckedBackend::judge(const verb::Axpby& v) {
     });
 }
 
+void CheckedBackend::judge(const verb::SquaredDistance& v) {
+    const HostMatrix x = read_view(inner(), v.x), y = read_view(inner(), v.y);
+    inner().run(v);
+    const std::vector<double> found = read_array(inner(), v.out, 2);
+    double apart = 0, size = 0;
+    for_elements(x, [&](std::int64_t r, std::int64_t c) {
+        const double difference = x(r, c) - y(r, c);
+        apart += difference * difference;
+        size += y(r, c) * y(r, c);
+    });
+    // Differences may be rounded to the back end's type; sums are float64.
+    const double of_sums = rounding_of(DType::f64).gamma(static_cast<double>(x.values.size()) + 4);
+    const double allowed = rounding_of(dtype()).gamma(4) + of_sums;
+    Judgement j(*ledger_, "squared-distance", shape_of(v.x));
+    j.near(-1, -1, found[0], apart, allowed * apart);
+    j.near(-1, -1, found[1], size, allowed * size);
+}
+
 void CheckedBackend::judge(const verb::GatherRows& v) {
     const HostMatrix source = read_view(inner(), v.from);
     const auto places = read_array(inner(), v.rows, v.to.rows);

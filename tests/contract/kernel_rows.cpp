@@ -1,4 +1,5 @@
 // Every back end against `reference`: rows, sums, the loss, the optimizer, memory and order.
+#include <cstdlib>
 #include <numeric>
 
 #include "contract/backend_pair.hpp"
@@ -32,6 +33,30 @@ TEST_CASE("kernel: rows filled, copied, gathered and added, in views inside wide
                 });
                 for (const Twin* t : {&gathered, &copied, &filled}) CHECK(t->difference() == 0);
                 for (const Twin* t : {&sum, &averaged, &scaled}) CHECK(t->difference() < pair.tolerance());
+            }
+    });
+}
+
+TEST_CASE("kernel: squared distances, in views inside wider matrices") {
+    for_every_backend([](BackendPair& pair) {
+        // The last has more rows than a device's blocks have warps, which takes a minute where each thread is emulated.
+        std::vector<std::int64_t> all_rows = {0, 1, 9, 300};
+        if (!std::getenv("GNNBENCH_EMULATED_DEVICES")) all_rows.push_back(9000);
+        for (const std::int64_t rows : all_rows)
+            for (const std::int64_t cols : {1, 33, 70}) {
+                INFO(rows << " x " << cols << ", " << pair.what);
+                const Twin x(pair, random_matrix(rows, cols, 8), 1, 2),
+                    y(pair, random_matrix(rows, cols, 9), 0, 1);
+                const TwinArray<double> sums(pair, {-1, -1, -1, -1});
+                pair.both([&](Backend& k, std::size_t i) {
+                    k.squared_distance(x[i], y[i], sums[i]);
+                    k.squared_distance(x[i], x[i], sums[i] + 2);
+                });
+                const auto found = sums.read(*pair.tested, 0), wanted = sums.read(*pair.reference, 1);
+                for (std::size_t i = 0; i < 4; ++i)
+                    CHECK(std::abs(found[i] - wanted[i]) <= pair.tolerance(rows * cols) * wanted[i]);
+                CHECK(wanted[2] == 0);
+                CHECK((rows == 0) == (wanted[1] == 0));
             }
     });
 }

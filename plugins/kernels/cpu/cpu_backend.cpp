@@ -27,16 +27,38 @@ constexpr std::int64_t worth_sharing = 1 << 14;
 std::int64_t least_rows(std::int64_t cols) { return rows_for(worth_sharing, cols); }
 
 /// Σ f(rows) over runs of rows, in their order, so that the sum is the same with any number of threads.
-template <class F>
-double sum_of_runs(int threads, std::int64_t rows, F&& f) {
+template <class Sum = double, class F>
+Sum sum_of_runs(int threads, std::int64_t rows, F&& f) {
     constexpr std::int64_t run = 1 << 12;
-    std::vector<double> sums(usize((rows + run - 1) / run));
+    std::vector<Sum> sums(usize((rows + run - 1) / run));
     parallel_chunks(threads, rows, run, [&](std::int64_t begin, std::int64_t end) {
         sums[usize(begin / run)] = f(RowRange{begin, end});
     });
-    double sum = 0;
-    for (const double of_run : sums) sum += of_run;
+    Sum sum{};
+    for (const Sum& of_run : sums) sum += of_run;
     return sum;
+}
+
+struct DistanceSums {
+    double apart = 0, size = 0;
+    DistanceSums& operator+=(const DistanceSums& o) {
+        apart += o.apart;
+        size += o.size;
+        return *this;
+    }
+};
+
+/// Σ (x − y)² and Σ y² of `count` elements.
+template <class T>
+DistanceSums distance(const T* x, const T* y, std::int64_t count) {
+    double apart = 0, size = 0;
+#pragma omp simd reduction(+ : apart, size)
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double of_y = y[i], difference = x[i] - of_y;
+        apart += difference * difference;
+        size += of_y * of_y;
+    }
+    return {apart, size};
 }
 
 template <class T>
@@ -290,6 +312,18 @@ void CpuBackend<T>::perform(const verb::Axpby& v) {
         if (flat) return add(row_of<T>(v.x, 0) + begin, row_of<T>(v.y, 0) + begin, end - begin);
         for (std::int64_t r = begin; r < end; ++r) add(row_of<T>(v.x, r), row_of<T>(v.y, r), cols);
     });
+}
+
+template <class T>
+void CpuBackend<T>::perform(const verb::SquaredDistance& v) {
+    const auto [apart, size] = sum_of_runs<DistanceSums>(threads_, v.x.rows, [&](RowRange rows) {
+        DistanceSums sums;
+        for (std::int64_t r = rows.begin; r < rows.end; ++r)
+            sums += distance(row_of<T>(v.x, r), row_of<T>(v.y, r), v.x.cols);
+        return sums;
+    });
+    v.out[0] = apart;
+    v.out[1] = size;
 }
 
 namespace {

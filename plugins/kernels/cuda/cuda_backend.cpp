@@ -245,6 +245,14 @@ void CudaBackend::perform(const verb::Axpby& v) {
     });
 }
 
+void CudaBackend::perform(const verb::SquaredDistance& v) {
+    auto* partial = static_cast<double*>(scratch(usize(2 * distance_blocks(v.x.rows)) * sizeof(double)));
+    typed([&]<class T>(T) {
+        check(cuda::squared_distance(dense<T>(v.x), dense<T>(v.y), partial, v.out, compute()),
+              "launching squared_distance");
+    });
+}
+
 void CudaBackend::perform(const verb::GatherRows& v) {
     typed([&]<class T>(T) {
         check(cuda::gather_rows(dense<T>(v.from), v.rows, dense<T>(v.to), compute()), "launching gather_rows");

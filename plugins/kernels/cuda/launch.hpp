@@ -129,6 +129,12 @@ cudaError_t scale(Dense<T> m, T factor, cudaStream_t stream);
 /// y ← alpha · x + beta · y; x may be y.
 template <class T>
 cudaError_t axpby(T alpha, Dense<const T> x, T beta, Dense<T> y, cudaStream_t stream);
+/// Blocks of squared_distance: half the length of its partial sums.
+i64 distance_blocks(i64 rows);
+/// out [2] ← Σ (x − y)², Σ y².
+template <class T>
+cudaError_t squared_distance(Dense<const T> x, Dense<const T> y, double* partial, double* out,
+                             cudaStream_t stream);
 /// to[i] ← from[rows[i]], or from[i] where rows is nullptr.
 template <class T>
 cudaError_t gather_rows(Dense<const T> from, const i32* rows, Dense<T> to, cudaStream_t stream);

@@ -55,6 +55,38 @@ __global__ void axpby_kernel(const T alpha, const Dense<const T> x, const T beta
     }
 }
 
+constexpr int warps = block_threads / 32;
+
+/// partial[block] and partial[gridDim + block] ← the block's share of Σ (x − y)² and Σ y²; a warp has a row.
+template <class T>
+__global__ void __launch_bounds__(block_threads)
+    distance_kernel(const Dense<const T> x, const Dense<const T> y, double* partial) {
+    __shared__ double sums[2 * warps];
+    double apart = 0, size = 0;
+    for (i64 row = row_here(); row < x.rows; row += static_cast<i64>(gridDim.x) * warps)
+        for (i64 c = threadIdx.x; c < x.cols; c += 32) {
+            const double of_y = static_cast<double>(y.data[row * y.ld + c]);
+            const double difference = static_cast<double>(x.data[row * x.ld + c]) - of_y;
+            apart += difference * difference;
+            size += of_y * of_y;
+        }
+    apart = warp_sum(apart), size = warp_sum(size);
+    if (threadIdx.x == 0) sums[threadIdx.y] = apart, sums[warps + threadIdx.y] = size;
+    __syncthreads();
+    if (threadIdx.x > 1 || threadIdx.y != 0) return;
+    double sum = 0;
+    for (int w = 0; w < warps; ++w) sum += sums[threadIdx.x * warps + w];
+    partial[threadIdx.x * gridDim.x + blockIdx.x] = sum;
+}
+
+/// out[block] ← Σ of that block's `count` partial sums, by one warp.
+__global__ void sums_kernel(const double* partial, const i64 count, double* out) {
+    double sum = 0;
+    for (i64 i = threadIdx.x; i < count; i += 32) sum += partial[blockIdx.x * count + i];
+    sum = warp_sum(sum);
+    if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
 /// m ← keep · m + value, without reading m where keep is 0.
 template <class T, int pack>
 __global__ void fill_kernel(const Dense<T> m, const T keep, const T value) {
@@ -111,6 +143,20 @@ cudaError_t axpby(T alpha, Dense<const T> x, T beta, Dense<T> y, cudaStream_t st
     });
 }
 
+i64 distance_blocks(i64 rows) {
+    constexpr i64 most = 1024;
+    const i64 blocks = divided_up(rows, warps);
+    return blocks < 1 ? 1 : blocks < most ? blocks : most;
+}
+
+template <class T>
+cudaError_t squared_distance(Dense<const T> x, Dense<const T> y, double* partial, double* out, cudaStream_t stream) {
+    const i64 blocks = distance_blocks(x.rows);
+    const cudaError_t error = enqueue(distance_kernel<T>, dim3(static_cast<unsigned>(blocks)), dim3(32, warps), stream, x, y, partial);
+    if (error != cudaSuccess) return error;
+    return enqueue(sums_kernel, dim3(2), dim3(32), stream, partial, blocks, out);
+}
+
 template <class T>
 cudaError_t gather_rows(Dense<const T> from, const i32* rows, Dense<T> to, cudaStream_t stream) {
     if (to.rows == 0 || to.cols == 0) return cudaSuccess;
@@ -141,6 +187,7 @@ cudaError_t scatter_add_rows(Dense<const T> from, const i32* rows, Dense<T> to, 
     template cudaError_t fill(Dense<T>, T, cudaStream_t);                                       \
     template cudaError_t scale(Dense<T>, T, cudaStream_t);                                      \
     template cudaError_t axpby(T, Dense<const T>, T, Dense<T>, cudaStream_t);                   \
+    template cudaError_t squared_distance(Dense<const T>, Dense<const T>, double*, double*, cudaStream_t); \
     template cudaError_t gather_rows(Dense<const T>, const i32*, Dense<T>, cudaStream_t);       \
     template cudaError_t pad_rows(Dense<const T>, Dense<T>, cudaStream_t);                      \
     template cudaError_t scatter_add_rows(Dense<const T>, const i32*, Dense<T>, cudaStream_t);

@@ -324,6 +324,15 @@ private:
             for (std::int64_t c = 0; c < v.y.cols; ++c)
                 at<T>(v.y, r, c) = a * at<T>(v.x, r, c) + b * at<T>(v.y, r, c);
     }
+    void perform(const verb::SquaredDistance& v) override {
+        v.out[0] = v.out[1] = 0;
+        for (std::int64_t r = 0; r < v.x.rows; ++r)
+            for (std::int64_t c = 0; c < v.x.cols; ++c) {
+                const double y = at<T>(v.y, r, c), difference = at<T>(v.x, r, c) - y;
+                v.out[0] += difference * difference;
+                v.out[1] += y * y;
+            }
+    }
     void perform(const verb::GatherRows& v) override {
         for (std::int64_t r = 0; r < v.to.rows; ++r)
             for (std::int64_t c = 0; c < v.to.cols; ++c) at<T>(v.to, r, c) = at<T>(v.from, v.rows[r], c);

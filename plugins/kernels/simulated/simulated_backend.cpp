@@ -270,6 +270,9 @@ void SimulatedBackend::perform(const verb::Copy& v) { stream(v.operands()); }
 void SimulatedBackend::perform(const verb::Axpby& v) {
     issue(costs_.streamed(moved({once(v.x), twice(v.y)})));  // x may be y, and is read again
 }
+void SimulatedBackend::perform(const verb::SquaredDistance& v) {
+    issue(costs_.streamed(moved({once(v.x), once(v.y)})));
+}
 void SimulatedBackend::perform(const verb::GatherRows& v) {
     const auto count = static_cast<double>(v.to.rows);
     issue(costs_.gathered(count, bytes_of(v.to) / count, bytes_of(v.from),

@@ -3,7 +3,7 @@
 
 #include <gnnbench/verbs/operands.hpp>
 
-/// Rows that are filled, copied, collected and added up: phase `pack`.
+/// Rows that are filled, copied, collected, added up and compared: phase `pack`.
 
 namespace gnnbench {
 namespace verb {
@@ -43,6 +43,17 @@ struct Axpby {
     auto operands() const { return std::array{reads(x), reads(y), writes(y)}; }
 };
 
+struct SquaredDistance {
+    ConstMatrixView x, y;
+    double* out;
+
+    static constexpr Phase phase = Phase::pack;
+    const char* operation() const { return "squared-distance"; }
+    void check() const { require_same_shape("squared_distance", x, y); }
+    bool empty() const { return false; }
+    auto operands() const { return std::array{reads(x), reads(y)}; }
+};
+
 struct GatherRows {
     ConstMatrixView from;
     const std::int32_t* rows;
@@ -69,7 +80,7 @@ struct ScatterAddRows {
 
 }  // namespace verb
 
-#define GNNBENCH_ROW_VERBS(X) X(Fill) X(Copy) X(Axpby) X(GatherRows) X(ScatterAddRows)
+#define GNNBENCH_ROW_VERBS(X) X(Fill) X(Copy) X(Axpby) X(SquaredDistance) X(GatherRows) X(ScatterAddRows)
 
 template <class B>
 class RowVerbs {
@@ -82,6 +93,10 @@ public:
     /// y ← alpha · x + beta · y; x may be y. What averages are made of.
     void axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
         static_cast<B&>(*this).run(verb::Axpby{alpha, x, beta, y});
+    }
+    /// out (2 float64, device) ← Σ (x − y)² and Σ y², over all elements.
+    void squared_distance(ConstMatrixView x, ConstMatrixView y, double* out) {
+        static_cast<B&>(*this).run(verb::SquaredDistance{x, y, out});
     }
     /// to[i] ← from[rows[i]], i < to.rows.
     void gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
