@@ -332,14 +332,22 @@ void HaloExchange::return_now(Communicator& world, MatrixView c) {
     add_returned(c);
 }
 
-std::vector<RowMessage> HaloExchange::pack(ConstMatrixView b) {
-    backend_.gather_rows(b, sent_rows_.data(), send_.view().reshaped(sent_start_.back(), b.cols));
-    return segments(send_, sent_start_, b.cols);
+std::vector<RowMessage> HaloExchange::pack(ConstMatrixView b) { return pack(b, send_); }
+
+std::vector<RowMessage> HaloExchange::pack(ConstMatrixView b, const Matrix& sent) const {
+    backend_.gather_rows(b, sent_rows_.data(), sent.view().reshaped(sent_start_.back(), b.cols));
+    return sent_messages(sent, b.cols);
 }
 
-std::vector<RowMessage> HaloExchange::receives(std::int64_t width) {
-    return segments(receive_, needed_start_, width);
+std::vector<RowMessage> HaloExchange::sent_messages(const Matrix& sent, std::int64_t width) const {
+    return segments(sent, sent_start_, width);
 }
+
+std::vector<RowMessage> HaloExchange::needed_messages(const Matrix& needed, std::int64_t width) const {
+    return segments(needed, needed_start_, width);
+}
+
+std::vector<RowMessage> HaloExchange::receives(std::int64_t width) { return needed_messages(receive_, width); }
 
 MatrixView HaloExchange::received(Part j, std::int64_t width) {
     return segment(receive_, needed_start_, usize(j), width);
@@ -349,14 +357,14 @@ MatrixView HaloExchange::received(std::int64_t width) {
     return receive_.view().reshaped(needed_start_.back(), width);
 }
 
-std::vector<RowMessage> HaloExchange::return_receives(std::int64_t width) {
-    return segments(send_, sent_start_, width);
-}
+std::vector<RowMessage> HaloExchange::return_receives(std::int64_t width) { return sent_messages(send_, width); }
 
-void HaloExchange::add_returned(MatrixView c) {
+void HaloExchange::add_returned(MatrixView c) { add_returned(send_, c); }
+
+void HaloExchange::add_returned(const Matrix& sent, MatrixView c) const {
     // Part by part, because two parts may both have returned sums of one row.
     for (std::size_t j = 0; j + 1 < sent_start_.size(); ++j)
-        backend_.scatter_add_rows(segment(send_, sent_start_, j, c.cols), sent_rows_.data() + sent_start_[j], c);
+        backend_.scatter_add_rows(segment(sent, sent_start_, j, c.cols), sent_rows_.data() + sent_start_[j], c);
 }
 
 }  // namespace gnnbench

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/training/boundary_spmm.hpp>
 #include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/problem.hpp>
 #include <gnnbench/usize.hpp>
@@ -112,12 +113,14 @@ public:
     }
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
-        return make_row_parallel_trainer(p, rank, plan(p), [&](const Adjacency& a, std::int64_t widest) {
-            const double rate = p.params.real("rate");
-            const bool overlap = p.params.boolean("overlap");
-            return rate < 1 ? bns::make_sampled_boundaries(a, p.index, rank, widest, overlap, {rate, p.train.seed})
-                            : bns::make_whole_boundaries(a, p.index, rank, widest, overlap);
-        });
+        const double rate = p.params.real("rate");
+        const bool overlap = p.params.boolean("overlap");
+        const auto make = [&](const Adjacency& a, std::int64_t widest) -> std::unique_ptr<DistributedSpmm> {
+            if (rate < 1)
+                return bns::make_sampled_boundaries(a, p.index, rank, widest, overlap, {rate, p.train.seed});
+            return std::make_unique<BoundarySpmm>(a, p.index, rank, widest, overlap);  // U = B
+        };
+        return make_row_parallel_trainer(p, rank, plan(p), make);
     }
 
 private:

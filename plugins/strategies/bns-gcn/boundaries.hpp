@@ -38,17 +38,12 @@ inline std::vector<RowMessage> segments(const std::vector<Part>& peers, const st
     return out;
 }
 
-/// p = 1: exact. `overlap`: the own block is multiplied while boundaries are under way, forward and backward; else before
-/// or after.
-std::unique_ptr<DistributedSpmm> make_whole_boundaries(const Adjacency& a, const IndexMap& index, Rank rank,
-                                                       std::int64_t widest, bool overlap);
-
 struct Sampling {
     double p;
     std::uint64_t seed;
 };
 
-/// p < 1: a new sample every epoch. Evaluation and set-up use whole boundaries.
+/// p < 1: a new sample every epoch; p = 1 is a BoundarySpmm. `overlap`: as there. Evaluation and set-up use whole boundaries.
 std::unique_ptr<DistributedSpmm> make_sampled_boundaries(const Adjacency& a, const IndexMap& index, Rank rank,
                                                          std::int64_t widest, bool overlap, Sampling sampling);
 

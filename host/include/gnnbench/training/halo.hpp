@@ -78,6 +78,8 @@ public:
     /// Buffers hold rows of up to `widest` columns.
     HaloExchange(const Halo& halo, Backend& backend, std::int64_t widest);
     HaloExchange(const HaloBlocks& halo, Backend& backend, std::int64_t widest);
+    /// Rows that are needed and sent now.
+    HaloRoom rows() const { return {needed_start_.back(), sent_start_.back()}; }
     /// For halos that change: nothing to exchange until one is loaded.
     HaloExchange(const HaloRoom& room, Backend& backend, std::int64_t widest);
     static void state_memory(MemoryStatement& m, const HaloRoom& room, std::int64_t widest);
@@ -111,6 +113,13 @@ public:
     std::vector<RowMessage> return_sends(std::int64_t width) { return receives(width); }
     std::vector<RowMessage> return_receives(std::int64_t width);
     void add_returned(MatrixView c);
+
+    // The same in buffers of the caller's, for rows that stay in flight while others are exchanged: one row for each that
+    // is sent, or needed, of at least `width` columns.
+    std::vector<RowMessage> pack(ConstMatrixView b, const Matrix& sent) const;
+    std::vector<RowMessage> sent_messages(const Matrix& sent, std::int64_t width) const;
+    std::vector<RowMessage> needed_messages(const Matrix& needed, std::int64_t width) const;
+    void add_returned(const Matrix& sent, MatrixView c) const;
 
 private:
     /// From sizes alone: no rows are listed. For back ends without values.
