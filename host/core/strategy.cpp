@@ -44,6 +44,8 @@ std::unique_ptr<CollectiveTrainer> Strategy::make_collective_trainer(const Probl
     return std::move(*collective);
 }
 
+const char* to_text(RowAges::Of of) { return of == RowAges::Of::features ? "features" : "gradients"; }
+
 const char* to_text(ScoreMetric metric) { return metric == ScoreMetric::micro_f1 ? "micro-F1" : "accuracy"; }
 
 std::string Strategy::approximation(const Params&) const { return {}; }

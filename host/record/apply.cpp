@@ -175,7 +175,16 @@ void LineApplier::epoch(std::int64_t trial, const json& l) {
     if (connection_->changes() == 0) return;  // already present, with all its ranks: a line is one transaction
     std::int64_t rank = 0;
     for (const json& r : ranks) rank_epoch(trial, epoch, rank++, r);
+    row_ages(trial, epoch, l);
     summarise_if_over(trial);
+}
+
+void LineApplier::row_ages(std::int64_t trial, std::int64_t epoch, const json& l) {
+    if (length(l, "row_ages") == 0) return;
+    auto add = connection_->prepare("INSERT INTO row_age VALUES (?,?,?,?,?,?,?,?)", "store how old rows were");
+    for (const json& age : l["row_ages"])
+        add.run(trial, epoch, count(age, "layer"), text(age, "kind"), count(age, "rows"), count(age, "absent"),
+                real(age, "mean_epochs"), count(age, "most_epochs"));
 }
 
 bool LineApplier::rank_epoch(std::int64_t trial, std::int64_t epoch, std::int64_t rank, const json& r) {

@@ -31,6 +31,7 @@ private:
     void worker(std::int64_t trial, const nlohmann::json& l);
     void summarise_if_over(std::int64_t trial);
     void spans(std::int64_t trial, const nlohmann::json& l);
+    void row_ages(std::int64_t trial, std::int64_t epoch, const nlohmann::json& l);
     void rank_spans(std::int64_t trial, std::int64_t epoch, std::int64_t rank, const nlohmann::json& list);
     void evaluation(std::int64_t trial, const nlohmann::json& l);
     void verification(std::int64_t trial, const nlohmann::json& l);

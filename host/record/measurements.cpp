@@ -83,6 +83,11 @@ Question question(const std::string& metric) {
     if (metric == "communication_s") return {over_phases("p.phase IN ('comm', 'wait')", rank_epochs), ""};
     if (metric == "computation_s") return {over_phases("p.phase NOT IN ('comm', 'wait')", rank_epochs), ""};
     if (metric == "training_s") return {"SELECT sum(wall_s) FROM epoch WHERE trial_id = ?1 AND NOT warmup", ""};
+    if (metric == "stale_epochs")
+        return {
+            "SELECT sum(a.mean_epochs * (a.rows - a.absent)) / nullif(sum(a.rows - a.absent), 0) FROM row_age a "
+            "JOIN epoch e ON e.trial_id = a.trial_id AND e.epoch = a.epoch WHERE a.trial_id = ?1 AND NOT e.warmup",
+            ""};
     if (metric == "average_degree") return {"SELECT edges * 1.0 / vertices FROM trial WHERE id = ?1", ""};
     if (metric == "mean_sent_bytes") return {per_rank("avg", "sent_bytes"), ""};
     if (metric == "mean_point_to_point_bytes")

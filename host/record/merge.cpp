@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 /// The tables that refer to a trial; each begins with trial_id, and parents come before children.
 constexpr const char* hanging[] = {"trial_rank",  "epoch",         "rank_epoch", "rank_phase",
                                    "rank_volume", "stated_volume", "evaluation", "verification",
-                                   "span",        "worker_epoch",  "averaging"};
+                                   "span",        "worker_epoch",  "averaging",  "row_age"};
 
 /// The other database, or a copy of it with today's schema.
 class Readable {

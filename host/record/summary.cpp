@@ -1,3 +1,4 @@
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -44,8 +45,10 @@ std::optional<double> mean_if_any(const std::vector<double>& v) {
     return v.empty() ? std::nullopt
                      : std::optional(std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size()));
 }
-std::optional<std::int64_t> whole_median_if_any(const std::vector<double>& v) {
-    return v.empty() ? std::nullopt : std::optional(static_cast<std::int64_t>(median(v)));
+/// Schemes that send in some epochs alone move neither their median nor anything else of one epoch, but their mean.
+std::optional<std::int64_t> whole_mean_if_any(const std::vector<double>& v) {
+    const auto mean = mean_if_any(v);
+    return mean ? std::optional<std::int64_t>(std::llround(*mean)) : std::nullopt;
 }
 
 }  // namespace
@@ -62,7 +65,7 @@ void summarise_trial(sqlite::Connection& c, std::int64_t trial) {
          "messages_per_epoch = ? WHERE id = ?",
          "store a trial's summary")
         .run(s.wall_s.size(), overlapping ? mean_if_any(s.wall_s) : median_if_any(s.wall_s),
-             median_if_any(s.exposed_comm_s), whole_median_if_any(s.sent_bytes), whole_median_if_any(s.messages),
+             median_if_any(s.exposed_comm_s), whole_mean_if_any(s.sent_bytes), whole_mean_if_any(s.messages),
              trial);
 
     c.prepare(

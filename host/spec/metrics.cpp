@@ -38,7 +38,7 @@ constexpr std::array all_metrics{
     Metric{"activation_share", "", K::time, "the phase activation"},
     Metric{"loss_share", "", K::time, "the phase loss"},
     Metric{"optimizer_share", "", K::time, "the phase optimizer"},
-    Metric{"sent_bytes_per_epoch", "B", K::volume, "payload sent in an epoch by all ranks"},
+    Metric{"sent_bytes_per_epoch", "B", K::volume, "payload sent in an epoch by all ranks, mean over epochs"},
     Metric{"mean_sent_bytes", "B", K::volume, "the same for a rank, mean over ranks"},
     Metric{"mean_point_to_point_bytes", "B", K::volume,
            "of it, messages between two ranks: rows of the halo, without gradients"},
@@ -52,6 +52,10 @@ constexpr std::array all_metrics{
            "following"},
     Metric{"validation_accuracy", "", K::quality, "on the validation split"},
     Metric{"test_accuracy", "", K::quality, "on the test split"},
+    Metric{
+        "stale_epochs", "", K::quality,
+        "how many epochs old the rows of other ranks were, where a scheme computes with old ones: mean over rows, "
+        "layers and measured epochs"},
     Metric{"peak_memory_bytes", "B", K::memory, "of the rank that needs most"},
     Metric{"edge_cut", "", K::partition, "edges between parts"},
     Metric{"connectivity_minus_one", "", K::partition,

@@ -39,6 +39,7 @@ public:
         backward();
         network_.parameters().step();
         if (network_.plan().trains_input()) step_input();
+        spmm_->end_epoch();
         // Read last, so that the device does not stall in the middle of the epoch.
         backend_.wait(StreamRole::compute, summed);
         double loss = 0;
@@ -56,6 +57,7 @@ public:
     ModelWeights gradients() override { return network_.parameters().gradients(); }
     Moments moments() override { return network_.parameters().moments(); }
     OwnedRows embeddings() override { return {owned_.ids(), backend_.download(forward(Pass::evaluation, 0))}; }
+    std::vector<RowAges> row_ages() const override { return spmm_->row_ages(); }
     std::string notes() const override {
         std::string of_spmm = spmm_->notes();
         if (!problem_.model.sparse_features) return of_spmm;

@@ -24,11 +24,18 @@ std::int64_t row_parallel_memory(const LayerPlan& plan, const Problem& p, Part p
 
 Volume row_parallel_volume(const LayerPlan& plan, const SpmmVolume& product, int ranks, int rank,
                            std::int64_t element_bytes) {
+    const LayerVolume of_layer = [&](int, Direction d, std::int64_t width) { return product(d, width); };
+    return row_parallel_volume(plan, of_layer, ranks, rank, element_bytes);
+}
+
+Volume row_parallel_volume(const LayerPlan& plan, const LayerVolume& product, int ranks, int rank,
+                           std::int64_t element_bytes) {
     VolumeStatement v(element_bytes);
-    for (const auto& layer : plan.layers) {
+    for (int l = 0; l < plan.size(); ++l) {
+        const Layer& layer = plan.layer(l);
         for (const Direction d : {Direction::forward, Direction::backward})
-            if (const auto columns = layer->width(d); columns > 0) v.add(product(d, columns));
-        v.all_reduce(layer->spec().elements(), ranks, rank);
+            if (const auto columns = layer.width(d); columns > 0) v.add(product(l, d, columns));
+        v.all_reduce(layer.spec().elements(), ranks, rank);
     }
     v.all_reduce_scalars(1, ranks, rank);  // the loss
     return v.total();

@@ -45,6 +45,23 @@ void write_spans(const Measurement& m, std::int64_t epoch) {
     m.record.write("spans", {{"epoch", epoch}, {"ranks", std::move(ranks)}});
 }
 
+/// Over all ranks; null where no row is old. Collective.
+json ages_of(const CollectiveTrainer& trainer, const ProcessGroup& group) {
+    json list;
+    for (const RowAges& mine : trainer.row_ages()) {
+        const auto sums = group.sum({static_cast<double>(mine.rows), static_cast<double>(mine.absent),
+                                     static_cast<double>(mine.sum_epochs)});
+        const double most = group.maximum({static_cast<double>(mine.most_epochs)})[0], present = sums[0] - sums[1];
+        list.push_back({{"layer", mine.layer},
+                        {"kind", to_text(mine.of)},
+                        {"rows", static_cast<std::int64_t>(sums[0])},
+                        {"absent", static_cast<std::int64_t>(sums[1])},
+                        {"mean_epochs", present > 0 ? json(sums[2] / present) : json(nullptr)},
+                        {"most_epochs", static_cast<std::int64_t>(most)}});
+    }
+    return list;
+}
+
 /// How long validation has not improved.
 class Patience {
 public:
@@ -84,6 +101,7 @@ TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer) {
                      {"steps", trainer.steps(e)},
                      {"samples", step.samples}};
         if (m.as_stated) line["as_stated"] = m.group.maximum({m.as_stated(e, counted) ? 0.0 : 1.0})[0] == 0;
+        if (json ages = ages_of(trainer, m.group); !ages.is_null()) line["row_ages"] = std::move(ages);
         line["ranks"] =
             m.record.gather(epoch_json(m.backend.trace().times(), counted, m.backend.memory().peak_bytes));
         m.record.write("epoch", std::move(line));

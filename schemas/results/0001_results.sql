@@ -101,7 +101,7 @@ CREATE TABLE trial (
     measured_epochs INTEGER,
     epoch_s REAL,                              -- median over epochs of the maximum over ranks
     exposed_comm_s REAL,                       -- likewise
-    sent_bytes_per_epoch INTEGER,              -- payload, summed over ranks; median over epochs
+    sent_bytes_per_epoch INTEGER,              -- payload, summed over ranks; mean over epochs
     messages_per_epoch INTEGER,
     volume_as_stated INTEGER,                  -- 1: counted = stated in every measured epoch; NULL: not stated
     final_loss REAL,

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "record/database.hpp"
+#include "record/merge.hpp"
 #include "record/sqlite.hpp"
 #include "record_rows.hpp"
 #include "record_samples.hpp"
@@ -155,6 +156,43 @@ TEST_CASE("counted volume that differs from the stated one is seen") {
     d.apply(lines);
     CHECK(rows(path, "SELECT trial, volume_as_stated FROM trials ORDER BY trial") ==
           R"([["missing", 0], ["more", 0], ["nothing-stated", null], ["unstated-row", 0]])"_json);
+}
+
+TEST_CASE(
+    "how old rows were is kept for each epoch and layer of schemes that say so, and imported with their trial") {
+    const samples::Folder folder;
+    const auto path = folder / "r.sqlite", other = folder / "other.sqlite";
+    auto lines = samples::whole_trial("t1", samples::cell("pipegcn", 2));
+    const auto age = [](int layer, const char* kind, int rows, int absent, json mean, int most) {
+        return json{{"layer", layer},   {"kind", kind},        {"rows", rows},
+                    {"absent", absent}, {"mean_epochs", mean}, {"most_epochs", most}};
+    };
+    lines[3]["row_ages"] = {age(0, "features", 6, 6, nullptr, 0), age(1, "gradients", 4, 1, 1.5, 2)};
+    {
+        Database d(path);
+        CHECK(d.apply(lines).problems.empty());
+        CHECK(d.apply(samples::whole_trial("t2", samples::cell("mg-gcn", 2))).problems.empty());
+        auto wrong = samples::whole_trial("t3", samples::cell("pipegcn", 4));
+        wrong[4]["row_ages"] = {age(0, "labels", 6, 6, nullptr, 0)};
+        CHECK(d.apply(wrong).problems.size() == 1);
+    }
+    Database imported(other);
+    import_results(imported, path);
+    for (const auto& p : {path, other})
+        CHECK(rows(p,
+                   "SELECT trial, epoch, layer, kind, rows, absent, mean_epochs, most_epochs FROM staleness "
+                   "ORDER BY layer") ==
+              json{{"t1", 0, 0, "features", 6, 6, nullptr, 0}, {"t1", 0, 1, "gradients", 4, 1, 1.5, 2}});
+}
+
+TEST_CASE("bytes of a scheme that sends in some epochs alone are the mean over epochs") {
+    const samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    auto lines = samples::whole_trial("t1", samples::cell("sancus", 2));
+    for (const std::size_t epoch : {4, 6}) lines[epoch]["ranks"][0]["volume"][0]["sent_bytes"] = 0;
+    lines[2].erase("stated");
+    CHECK(Database(path).apply(lines).problems.empty());
+    CHECK(rows(path, "SELECT sent_bytes_per_epoch FROM trials") == R"([[33]])"_json);  // 0, 100 and 0
 }
 
 TEST_CASE("epochs of independent workers overlap, so a trial's time is their mean") {

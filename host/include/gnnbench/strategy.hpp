@@ -111,6 +111,20 @@ struct Step {
     Extent extent = Extent::all_ranks;
 };
 
+/// How old the rows of other ranks were with which a layer computed in an epoch: the epochs since their owners computed them.
+/// For a moving average, those since the newest of its terms.
+struct RowAges {
+    enum class Of : std::uint8_t { features, gradients };
+    int layer = 0;  ///< of the model
+    Of of = Of::features;
+    std::int64_t rows = 0;         ///< that this rank used and does not own
+    std::int64_t absent = 0;       ///< of these: zeros, because nothing had been sent yet
+    std::int64_t sum_epochs = 0;   ///< over the others
+    std::int64_t most_epochs = 0;  ///< of the oldest
+};
+/// As records name it: "features", "gradients".
+const char* to_text(RowAges::Of of);
+
 /// A strategy's model in training on one rank. What it offers to collective training and to independent workers alike:
 /// every call is collective, and none is made while a step is under way.
 class Trainer {
@@ -140,6 +154,9 @@ public:
     /// Adam's and AdamW's moments, as weights() gives the weights. A strategy that is exact gives them, so that a step
     /// can be verified at any time of a training; by default there are none.
     virtual Moments moments();
+    /// Of the last epoch, for each layer and direction in which rows may be old: the same list on all ranks. Empty where
+    /// every epoch computes with its own rows alone.
+    virtual std::vector<RowAges> row_ages() const { return {}; }
 };
 
 /// One averaging of a worker with another.

@@ -1,8 +1,10 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <gnnbench/backend.hpp>
+#include <gnnbench/strategy.hpp>
 #include <gnnbench/training/adjacency.hpp>
 
 namespace gnnbench {
@@ -20,6 +22,10 @@ public:
     virtual void begin_evaluation() {}
     /// Called before each product of layer l of the plan.
     virtual void begin_layer(int /*l*/) {}
+    /// Called after the last product of a training epoch and the optimizer's step. Afterwards nothing is in flight.
+    virtual void end_epoch() {}
+    /// CollectiveTrainer::row_ages.
+    virtual std::vector<RowAges> row_ages() const { return {}; }
     virtual std::string notes() const { return {}; }
 };
 

@@ -32,6 +32,11 @@ using SpmmVolume = std::function<Volume(Direction, std::int64_t width)>;
 Volume row_parallel_volume(const LayerPlan& plan, const SpmmVolume& product, int ranks, int rank,
                            std::int64_t element_bytes);
 
+/// The same where a layer's product may differ from another's of its width: the first argument is its number in the plan.
+using LayerVolume = std::function<Volume(int, Direction, std::int64_t width)>;
+Volume row_parallel_volume(const LayerPlan& plan, const LayerVolume& product, int ranks, int rank,
+                           std::int64_t element_bytes);
+
 /// The memory of one rank's DistributedSpmm for operands of up to `widest` columns.
 using StateSpmmMemory = std::function<void(MemoryStatement&, std::int64_t widest)>;
 
