@@ -22,6 +22,7 @@ struct Outcome {
     std::int64_t allocations_in_epochs = 0;
     std::int64_t copies_in_epochs = 0;  ///< of matrices, on this rank
     bool gathers = false;               ///< an epoch has an all-gather
+    bool keeps_rows = false;            ///< for later epochs
     std::int64_t allocations_at_setup = 0;
     std::int64_t bytes_at_setup = 0,
                  stated_bytes = 0;  ///< of this rank; prepared sparse matrices in the former alone
@@ -67,7 +68,6 @@ public:
         };
         const auto element_bytes = static_cast<std::int64_t>(size_of(backend_.dtype()));
         o.stated_bytes = strategy_.stated_memory(problem_, world_.rank(), element_bytes);
-        const Volume stated = strategy_.stated_volume(problem_, world_.rank(), element_bytes, 0).volume;
         std::string differs;
         Traffic sum;
         for (std::int64_t e = 0; e < epochs; ++e) {
@@ -81,8 +81,10 @@ public:
                 o.copies_in_epochs += std::string_view(span.operation) == "copy";
             counted_ = counter_.take();
             o.gathers = o.gathers || counted_.contains({CommOp::all_gather, Content::payload});
-            if (differs.empty()) differs = difference(stated, counted_);
+            if (differs.empty())
+                differs = difference(strategy_.stated_volume(problem_, world_.rank(), element_bytes, e), counted_);
             for (const auto& [key, t] : counted_) sum += t;
+            o.keeps_rows = o.keeps_rows || !trainer_->row_ages().empty();
             const ModelWeights gradients = trainer_->gradients();
             compare_copies(gradients, "gradient of epoch " + std::to_string(e));
             if (world_.rank() == 0 && o.approximation.empty())
@@ -102,6 +104,8 @@ public:
     CollectiveTrainer& trainer() { return *trainer_; }
     /// Of this rank: the last epoch's, and what a forward pass for accuracy moves. The latter is collective.
     const Volume& last_epoch() const { return counted_; }
+    /// This rank's since it was last asked.
+    Volume counted() { return counter_.take(); }
     Volume evaluation() {
         counter_.take();
         trainer_->evaluate();

@@ -107,7 +107,7 @@ struct StrategyVariant {
 };
 
 /// The defaults with some parameters set, and each other parameter changed alone: booleans and choices to each
-/// other value, reals to half.
+/// other value, integers where there are two, reals to half.
 inline std::vector<StrategyVariant> variants(const std::string& name,
                                              const std::map<std::string, std::string>& set = {}) {
     const auto declared = catalog().find(PluginKind::strategy, name).params;
@@ -129,6 +129,9 @@ inline std::vector<StrategyVariant> variants(const std::string& name,
         if (p.type == ParamType::boolean) {
             add(p, "true");
             add(p, "false");
+        } else if (p.type == ParamType::integer && p.maximum - p.minimum == 1) {
+            add(p, std::to_string(static_cast<std::int64_t>(p.minimum)));
+            add(p, std::to_string(static_cast<std::int64_t>(p.maximum)));
         } else if (p.type == ParamType::real) {
             add(p, std::to_string(std::stod(p.default_value) / 2));
         } else if (p.type == ParamType::choice) {

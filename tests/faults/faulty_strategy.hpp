@@ -106,8 +106,8 @@ public:
     std::string why_unsupported(const Setting& s) const override { return inner_.why_unsupported(s); }
     PartitionNeed partition_need(const Setting& s) const override { return inner_.partition_need(s); }
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
-                               std::int64_t /*epoch*/) const override {
-        return inner_.stated_volume(p, rank, element_bytes, 0);
+                               std::int64_t epoch) const override {
+        return inner_.stated_volume(p, rank, element_bytes, epoch);
     }
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
         // What over-sending needs is not its fault.

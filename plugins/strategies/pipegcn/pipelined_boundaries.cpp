@@ -1,0 +1,115 @@
+#include "pipelined_boundaries.hpp"
+
+#include <array>
+#include <vector>
+
+#include <gnnbench/training/boundary_spmm.hpp>
+#include <gnnbench/usize.hpp>
+
+#include "stale_rows.hpp"
+
+namespace gnnbench::pipe {
+namespace {
+
+constexpr std::array directions = {Direction::forward, Direction::backward};
+
+/// Rows that leave a rank and arrive at it: of features those that it sends and needs, of gradients the reverse.
+struct Rows {
+    std::int64_t leaving, arriving;
+};
+Rows rows_of(Direction d, const HaloRoom& rows) {
+    if (d == Direction::forward) return {rows.sent_rows, rows.needed_rows};
+    return {rows.needed_rows, rows.sent_rows};
+}
+
+class PipelinedBoundaries final : public BoundarySpmm {
+public:
+    PipelinedBoundaries(const Adjacency& a, const IndexMap& index, Rank rank, const LayerPlan& plan,
+                        const Smoothing& smoothing)
+        : BoundarySpmm(a, index, rank, plan.widest_operand(), false) {
+        for (const auto& layer : plan.layers) {
+            model_layers_.push_back(layer->spec().model_layer);
+            for (const Direction d : directions) {
+                const auto [leaving, arriving] = rows_of(d, boundaries().rows());
+                of_[usize(d)].emplace_back(backend(), leaving, arriving, layer->width(d),
+                                           d == Direction::forward ? smoothing.features : smoothing.gradients);
+            }
+        }
+    }
+
+    void begin_epoch(std::int64_t) override { pipelines_ = true; }
+    void begin_evaluation() override { pipelines_ = false; }
+    void begin_layer(int l) override { layer_ = usize(l); }
+    void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
+        if (!pipelines_) return BoundarySpmm::multiply(d, b, c, e);
+        if (d == Direction::forward) return aggregate(b, c, e);
+        return_gradients(b, c);
+    }
+    void end_epoch() override {
+        for (auto& layers : of_)
+            for (StaleRows& rows : layers) rows.finish();
+    }
+
+    std::vector<RowAges> row_ages() const override {
+        std::vector<RowAges> ages;
+        for (const Direction d : directions)
+            for (std::size_t l = 0; l < model_layers_.size(); ++l) {
+                const StaleRows& r = of_[usize(d)][l];
+                if (r.used().cols() == 0) continue;
+                const std::int64_t rows = r.used().rows(), absent = r.absent() ? rows : 0;
+                ages.push_back({.layer = model_layers_[l],
+                                .of = d == Direction::forward ? RowAges::Of::features : RowAges::Of::gradients,
+                                .rows = rows,
+                                .absent = absent,
+                                .sum_epochs = rows - absent,
+                                .most_epochs = rows > absent ? 1 : 0});
+            }
+        return ages;
+    }
+
+private:
+    // Z_i ← Â_ii H_i + Â_iB H̃_B(t − 1), while this epoch's boundary rows of H_i are sent for the next.
+    void aggregate(MatrixView h_i, MatrixView z_i, const Epilogue& e) {
+        StaleRows& features = of_[usize(Direction::forward)][layer_];
+        features.take();
+        const auto sends = boundaries().pack(h_i, features.leaving());
+        const auto receives = boundaries().needed_messages(features.arriving(), h_i.cols);
+        features.started(world().all_to_all(sends, receives));
+        backend().spmm(own(Direction::forward), h_i, z_i);
+        backend().spmm(remote(Direction::forward), features.used(), z_i, {.beta = 1}, e);
+    }
+
+    // dH_i ← Â_iiᵀ V_i + what others returned in epoch t − 1, while this epoch's Â_iBᵀ V_i is returned for the next.
+    void return_gradients(MatrixView v_i, MatrixView dh_i) {
+        StaleRows& gradients = of_[usize(Direction::backward)][layer_];
+        gradients.take();
+        backend().spmm(remote(Direction::backward), v_i, gradients.leaving());
+        const auto sends = boundaries().needed_messages(gradients.leaving(), v_i.cols);
+        const auto receives = boundaries().sent_messages(gradients.arriving(), v_i.cols);
+        gradients.started(world().all_to_all(sends, receives));
+        backend().spmm(own(Direction::backward), v_i, dh_i);
+        boundaries().add_returned(gradients.used(), dh_i);
+    }
+
+    bool pipelines_ = false;
+    std::size_t layer_ = 0;
+    std::vector<int> model_layers_;  ///< by layer of the plan
+    std::array<std::vector<StaleRows>, 2> of_;  ///< by direction and layer; a layer without a product has no columns
+};
+
+}  // namespace
+
+std::unique_ptr<DistributedSpmm> make_pipelined_boundaries(const Adjacency& a, const IndexMap& index, Rank rank,
+                                                           const LayerPlan& plan, const Smoothing& smoothing) {
+    return std::make_unique<PipelinedBoundaries>(a, index, rank, plan, smoothing);
+}
+
+void state_stale_rows(MemoryStatement& m, const HaloRoom& rows, const LayerPlan& plan) {
+    for (const auto& layer : plan.layers)
+        for (const Direction d : directions) {
+            const auto [leaving, arriving] = rows_of(d, rows);
+            StaleRows::state_memory(m, leaving, arriving, layer->width(d));
+        }
+}
+
+}  // namespace gnnbench::pipe

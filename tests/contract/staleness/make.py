@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""Writes cases.json: what schemes that compute with old rows make of small graph neural networks, in float64.
+
+    python3 -m venv VENV && VENV/bin/pip install 'torch==2.2.1' 'numpy<2'
+    VENV/bin/python tests/contract/staleness/make.py
+
+As ../autograd/make.py, whose graphs and models these are: Â is a dense matrix, derivatives are autograd's. All parts are
+computed at once: D has Â's entries inside of parts, O those between parts, and Â = D + O. What a scheme does differently
+from exact training is what O is multiplied by, and what O's transpose returns.
+"""
+import importlib.util
+import json
+import pathlib
+import random
+
+import torch
+
+here = pathlib.Path(__file__).resolve().parent
+spec = importlib.util.spec_from_file_location("autograd_make", here.parent / "autograd" / "make.py")
+exact = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(exact)
+exact.draw = draw = random.Random(37)
+
+EPOCHS = 5
+GRADIENTS = 3  # of the last epochs
+PARTS = 3
+
+
+class PipeGcn:
+    """Products of epoch t take H_B and return gradients as they were in epoch t - 1, or averages; zeros at first."""
+
+    def __init__(self, params):
+        smoothing = params["smoothing"]
+        self.stale = params["staleness"] == 1
+        self.decay = {"features": params["decay"] if smoothing in ("features", "both") else 0.0,
+                      "gradients": params["decay"] if smoothing in ("gradients", "both") else 0.0}
+        self.used, self.arrived = {}, {}  # by what and layer
+        self.returns, self.epoch = [], -1
+
+    def taken(self, what, layer, like):
+        key = what, layer
+        if key not in self.used:
+            self.used[key] = torch.zeros_like(like)
+        elif key in self.arrived:
+            decay = self.decay[what]
+            self.used[key] = decay * self.used[key] + (1 - decay) * self.arrived.pop(key)
+        return self.used[key]
+
+    def begin_epoch(self):
+        self.returns = []
+
+    def aggregate(self, inside, between, layer, h):
+        if not self.stale:
+            return inside @ h + between @ h
+        stale = self.taken("features", layer, h.detach())
+        self.arrived["features", layer] = h.detach().clone()
+        if h.requires_grad:
+            returned = self.taken("gradients", layer, h.detach())
+            own = h.clone()
+            own.register_hook(lambda g: g + returned)
+        else:
+            own = h
+        t = inside @ own + between @ stale
+        if h.requires_grad:
+            t.retain_grad()
+            self.returns.append((layer, t))
+        return t
+
+    def end_epoch(self, between):
+        for layer, t in self.returns:
+            self.arrived["gradients", layer] = between.T @ t.grad
+        self.epoch += 1
+
+    def ages(self, between):
+        """Of the epoch that has ended: each part receives the rows that its own rows of O need, and returns as many."""
+        if not self.stale:
+            return []
+        rows = sum(int((between[self.part == part] != 0).any(0).sum()) for part in range(PARTS))
+        layers = range(self.layers)
+        absent = rows if self.epoch == 0 else 0
+        return [{"layer": l, "kind": kind, "rows": rows, "absent": absent, "sum_epochs": rows - absent,
+                 "most_epochs": int(rows > absent)}
+                for kind in ("features", "gradients") for l in layers if kind == "features" or l > 0]
+
+
+class Sancus:
+    """Products take other parts' rows as they were last sent; gradients are those of exact products with this epoch's rows."""
+
+    def __init__(self, params):
+        self.params = params
+        self.sent, self.age = {}, {}  # by layer: rows as last sent; by layer and part
+        self.epoch = -1
+
+    def begin_epoch(self):
+        self.epoch += 1
+
+    def sends(self, layer, part, h):
+        """Whether this part sends its rows of this layer's input."""
+        p = self.params
+        if self.epoch == 0 or (layer == 0 and not p["cache_input"]):
+            return True
+        if layer == 0:  # X stays the same
+            return False
+        if p["policy"] == "interval":
+            return self.epoch % p["interval"] == 0
+        if p["policy"] == "released":
+            return layer != 1 or self.epoch < 51 or self.epoch % 2 == 0
+        before = self.sent[layer][self.part == part]
+        change = (h[self.part == part] - before).norm() / before.norm()
+        return self.age[layer, part] >= p["most_epochs"] or change.item() >= p["least_change"]
+
+    def aggregate(self, inside, between, layer, h):
+        now = h.detach()
+        if layer not in self.sent:
+            self.sent[layer] = torch.zeros_like(now)
+        sent = self.sent[layer].clone()
+        for part in range(PARTS):
+            here = self.part == part
+            if self.sends(layer, part, now):
+                sent[here] = now[here]
+                self.age[layer, part] = 0
+            else:
+                self.age[layer, part] += 1
+        self.sent[layer] = sent
+        own = sent if self.params["own_rows"] == "cached" else now
+        return inside @ own + between @ sent
+
+    def end_epoch(self, between):
+        pass
+
+    def ages(self, between):
+        """Of the epoch that has ended: each part has all rows of the others."""
+        counts = [int((self.part == part).sum()) for part in range(PARTS)]
+        ages = []
+        for layer in range(1, self.layers):
+            if self.exact() or (self.params["policy"] == "released" and layer != 1):
+                continue
+            of = [self.age[layer, part] for part in range(PARTS)]
+            ages.append({"layer": layer, "kind": "features", "rows": sum(counts) * (PARTS - 1), "absent": 0,
+                         "sum_epochs": sum(c * a for c, a in zip(counts, of)) * (PARTS - 1),
+                         "most_epochs": max(a for c, a in zip(counts, of) if c > 0)})
+        return ages
+
+    def exact(self):
+        return self.params["policy"] == "interval" and self.params["interval"] == 1
+
+
+class StaleProduct(torch.autograd.Function):
+    """T W, with the gradients of Â H W: U = Âᵀ G, dW = Hᵀ U, dH = U Wᵀ."""
+
+    @staticmethod
+    def forward(ctx, h, w, t, a):
+        ctx.save_for_backward(h, w, a)
+        return t @ w
+
+    @staticmethod
+    def backward(ctx, g):
+        h, w, a = ctx.saved_tensors
+        u = a.T @ g
+        return u @ w.T, h.T @ u, None, None
+
+
+SCHEMES = {"pipegcn": PipeGcn, "sancus": Sancus}
+
+
+def forward(case, aggregate, x, weights, biases):
+    """As the autograd oracle's. `aggregate(l, h, w)` is Â H W as the scheme computes it."""
+    kind, h, layers = case["layers"], x, len(case["widths"]) - 1
+    plus = lambda z, i: z + biases[i] if biases else z
+    for l in range(layers):
+        if kind == "gcn":
+            h = plus(aggregate(l, h, weights[l]), l)
+        elif kind == "sage":
+            h = plus(h @ weights[2 * l] + aggregate(l, h, weights[2 * l + 1]), l)
+        else:
+            h = plus(aggregate(l, h, weights[2 * l]), 2 * l)
+            h = plus(torch.relu(exact.no_kink(h, "relu")) @ weights[2 * l + 1], 2 * l + 1)
+        if l + 1 < layers:
+            h = exact.ACTIVATIONS[case["activation"]](exact.no_kink(h, case["activation"]))
+    return h
+
+
+def train(g, case):
+    a = exact.adjacency(g, case["normalisation"], case["self_loops"])
+    part = torch.tensor(case["part_of"])
+    same = part[:, None] == part[None, :]
+    if case["layers"] == "gin":  # (1 + ε) H is part of the product
+        a = a + (1 + case["epsilon"]) * torch.eye(len(a))
+    inside, between = torch.where(same, a, 0.0), torch.where(same, 0.0, a)
+    x = torch.tensor(g["features"])[:, : case["widths"][0]].clone()
+    labels, mask = torch.tensor(g["labels"]), torch.tensor(g["train"], dtype=torch.bool)
+    weights, biases = exact.initial(case["widths"], case["bias"], case["layers"])
+    if "initial" in case:
+        with torch.no_grad():
+            for tensors, flat in ((weights, case["initial"]["weights"]), (biases, case["initial"]["biases"])):
+                for t, values in zip(tensors, flat):
+                    t.copy_(torch.tensor(values).reshape(t.shape))
+    case["initial"] = {"weights": exact.numbers(weights), "biases": exact.numbers(biases)}
+    step = torch.optim.SGD([*weights, *biases], lr=exact.LEARNING_RATE)
+    scheme = SCHEMES[case["scheme"]](case["params"])
+    scheme.part, scheme.layers = part, len(case["widths"]) - 1
+
+    def aggregate(l, h, w):
+        t = scheme.aggregate(inside, between, l, h)
+        return StaleProduct.apply(h, w, t, a) if isinstance(scheme, Sancus) else t @ w
+
+    case["loss"], case["gradients"], case["ages"] = [], [], []
+    for epoch in range(case["epochs"]):
+        step.zero_grad()
+        scheme.begin_epoch()
+        logits = forward(case, aggregate, x, weights, biases)
+        loss = torch.nn.functional.cross_entropy(logits[mask], labels[mask])
+        loss.backward()
+        scheme.end_epoch(between)
+        case["loss"].append(loss.item())
+        case["ages"].append(scheme.ages(between))
+        if epoch + GRADIENTS >= case["epochs"]:
+            case["gradients"].append({"weights": exact.numbers(w.grad for w in weights),
+                                      "biases": exact.numbers(b.grad for b in biases)})
+        step.step()
+    case["final"] = {"weights": exact.numbers(weights), "biases": exact.numbers(biases)}
+    return case
+
+
+def settings():
+    """Schemes with their parameters."""
+    for smoothing in ("none", "features", "gradients", "both"):
+        yield "pipegcn", {"staleness": 1, "smoothing": smoothing, "decay": 0.95 if smoothing != "both" else 0.3}
+    yield "pipegcn", {"staleness": 0, "smoothing": "none", "decay": 0.95}
+    default = {"policy": "interval", "interval": 2, "least_change": 0.05, "most_epochs": 10, "cache_input": True,
+               "own_rows": "fresh"}
+    for changed in ({}, {"interval": 1, "cache_input": False}, {"interval": 3, "own_rows": "cached"},
+                    {"policy": "change", "least_change": 0.015}, {"policy": "change", "least_change": 1e9, "most_epochs": 2},
+                    {"policy": "change", "least_change": 0.03, "own_rows": "cached", "cache_input": False},
+                    {"policy": "released", "epochs": 55}):
+        yield "sancus", default | changed
+
+
+def cases(graphs):
+    models = [{"layers": "gcn", "widths": [5, 4, 6, 3], "activation": "sigmoid", "bias": True,
+               "normalisation": "symmetric", "self_loops": True, "epsilon": 0.0},
+              {"layers": "gcn", "widths": [4, 6, 3], "activation": "relu", "bias": False, "normalisation": "mean",
+               "self_loops": False, "epsilon": 0.0},
+              {"layers": "sage", "widths": [4, 5, 3], "activation": "leaky_relu", "bias": True,
+               "normalisation": "mean", "self_loops": False, "epsilon": 0.0},
+              {"layers": "gin", "widths": [3, 4, 3], "activation": "relu", "bias": True, "normalisation": "none",
+               "self_loops": False, "epsilon": 0.25}]
+    for scheme, params in settings():
+        for i, model in enumerate(models):
+            yield {"scheme": scheme, "params": {k: v for k, v in params.items() if k != "epochs"},
+                   "epochs": params.get("epochs", EPOCHS), "graph": i % len(graphs), **model,
+                   "optimizer": "sgd", "weight_decay": [0.0] * (len(model["widths"]) - 1), "trained_features": False}
+
+
+def mistaken(scheme, params):
+    """Parameters with a mistake in what is old, each of which the test has to find."""
+    if scheme == "pipegcn" and params["staleness"] == 1:
+        yield params | {"staleness": 0}
+        if params["smoothing"] != "none":
+            yield params | {"smoothing": "none"}
+    if scheme == "sancus" and params["policy"] == "interval" and params["interval"] > 1:
+        yield params | {"interval": params["interval"] + 1}
+        yield params | {"own_rows": "cached" if params["own_rows"] == "fresh" else "fresh"}
+
+
+def sensitive(graphs, case):
+    """The case trained, drawn again until every mistake shows in its losses: parts may share no edge, ReLUs may be dead."""
+    g = graphs[case["graph"]]
+    for _ in range(100):
+        case["part_of"] = [draw.randrange(PARTS) for _ in range(g["vertices"])]
+        made = train(g, dict(case))
+        wrong = [train(g, case | {"params": p, "part_of": made["part_of"], "initial": made["initial"]})["loss"]
+                 for p in mistaken(case["scheme"], case["params"])]
+        if all(max(abs(a - b) for a, b in zip(made["loss"], w)) > 1e-6 for w in wrong):
+            return made
+    raise AssertionError(f"no sensitive case: {case}")
+
+
+def main():
+    graphs = exact.graphs()
+    made = {"torch": torch.__version__.split("+")[0], "learning_rate": exact.LEARNING_RATE, "epochs": EPOCHS,
+            "parts": PARTS}
+    lines = ["{"] + [f" {json.dumps(k)}: {json.dumps(v)}," for k, v in made.items()]
+    tables = {"graphs": graphs, "cases": [sensitive(graphs, c) for c in cases(graphs)]}
+    by_change = [age for c in tables["cases"] if c["params"].get("policy") == "change" for ages in c["ages"][1:] for age in ages]
+    assert len({age["sum_epochs"] for age in by_change if age["sum_epochs"] < age["rows"]}) > 2  # some send, some do not
+    for key, table in tables.items():
+        rows = ",\n".join("  " + json.dumps(item, separators=(",", ":")) for item in table)
+        lines.append(f' "{key}": [\n{rows}\n ]' + ("," if key == "graphs" else ""))
+    (here / "cases.json").write_text("\n".join(lines + ["}"]) + "\n")
+
+
+if __name__ == "__main__":
+    main()
