@@ -3,11 +3,11 @@
 namespace gnnbench {
 
 BoundarySpmm::BoundarySpmm(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest, bool overlap)
-    : BoundarySpmm(a,
-                   HaloBlocks(a, index, rank.world.rank(), Direction::forward, every_block, rank.backend), rank,
+    : BoundarySpmm(a, HaloBlocks(a, index, rank.world.rank(), Direction::forward, every_block, rank.backend), rank,
                    widest, overlap) {}
 
-BoundarySpmm::BoundarySpmm(const Adjacency& a, const HaloBlocks& halo, Rank rank, std::int64_t widest, bool overlap)
+BoundarySpmm::BoundarySpmm(const Adjacency& a, const HaloBlocks& halo, Rank rank, std::int64_t widest,
+                           bool overlap)
     : backend_(rank.backend), world_(rank.world), overlap_(overlap), boundaries_(halo, rank.backend, widest) {
     own_ = halo.own();
     if (!a.symmetric()) own_transposed_ = halo.own_transposed();

@@ -40,13 +40,13 @@ json ages_over_ranks(const CollectiveTrainer& trainer) {
     };
     json ages = json::array();
     for (const RowAges& a : trainer.row_ages())
-        ages.push_back({{"layer", a.layer},
-                        {"kind", to_text(a.of)},
-                        {"rows", sum(a.rows)},
-                        {"absent", sum(a.absent)},
-                        {"sum_epochs", sum(a.sum_epochs)},
-                        {"most_epochs", static_cast<std::int64_t>(
-                                            world.maximum({static_cast<double>(a.most_epochs)})[0])}});
+        ages.push_back(
+            {{"layer", a.layer},
+             {"kind", to_text(a.of)},
+             {"rows", sum(a.rows)},
+             {"absent", sum(a.absent)},
+             {"sum_epochs", sum(a.sum_epochs)},
+             {"most_epochs", static_cast<std::int64_t>(world.maximum({static_cast<double>(a.most_epochs)})[0])}});
     return ages;
 }
 

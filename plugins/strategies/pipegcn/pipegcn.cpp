@@ -23,7 +23,7 @@ bool is_stale(const Params& params) { return params.integer("staleness") > 0; }
 
 /// What is smoothed: "none", "features", "gradients" or "both".
 pipe::Smoothing smoothing_of(const Params& params) {
-    const std::string what = params.choice("smoothing");
+    const std::string& what = params.choice("smoothing");
     const double decay = params.real("decay");
     pipe::Smoothing s;
     if (what == "features" || what == "both") s.features = decay;
@@ -45,7 +45,7 @@ class PipeGcn final : public Strategy, public StatesHostMemory {
 public:
     std::string approximation(const Params& params) const override {
         if (!is_stale(params)) return {};
-        const std::string smoothed = params.choice("smoothing");
+        const std::string& smoothed = params.choice("smoothing");
         return "boundary rows and their gradients are one epoch old" +
                (smoothed == "none" ? std::string()
                                    : fmt::format("; {} smoothed", smoothed == "both" ? "both" : smoothed));
@@ -103,6 +103,7 @@ constexpr ParamDecl parameters[] = {
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(strategy, gnnbench::PipeGcn, "pipegcn", "1.0.0",
-                "PipeGCN: boundary rows of the epoch before, exchanged while this one computes (Wan et al., ICLR 2022)",
-                gnnbench::parameters)
+GNNBENCH_PLUGIN(
+    strategy, gnnbench::PipeGcn, "pipegcn", "1.0.0",
+    "PipeGCN: boundary rows of the epoch before, exchanged while this one computes (Wan et al., ICLR 2022)",
+    gnnbench::parameters)

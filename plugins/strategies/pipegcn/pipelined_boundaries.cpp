@@ -94,7 +94,8 @@ private:
     bool pipelines_ = false;
     std::size_t layer_ = 0;
     std::vector<int> model_layers_;  ///< by layer of the plan
-    std::array<std::vector<StaleRows>, 2> of_;  ///< by direction and layer; a layer without a product has no columns
+    std::array<std::vector<StaleRows>, 2>
+        of_;  ///< by direction and layer; a layer without a product has no columns
 };
 
 }  // namespace

@@ -62,7 +62,8 @@ public:
         receive_.begin_layer(l);
     }
     void multiply(Direction d, MatrixView h_i, MatrixView z_i, const Epilogue& e) override {
-        const bool cached = trains_ && d == Direction::forward && world_.size() > 1 && layers_[layer_].caches(policy_);
+        const bool cached =
+            trains_ && d == Direction::forward && world_.size() > 1 && layers_[layer_].caches(policy_);
         if (cached) update(h_i);
         for (Part j = 0; j < world_.size(); ++j)
             add(d, j, cached ? cached_rows(j, h_i) : broadcast(j, h_i), z_i, e);
@@ -104,7 +105,8 @@ private:
     /// The rows of part j that this epoch computes with.
     MatrixView cached_rows(Part j, MatrixView h_i) {
         const bool own = j == world_.rank();
-        return own && !(policy_.own_cached && !layers_[layer_].constant) ? h_i : caches_[layer_].rows[usize(j)].view();
+        return own && !(policy_.own_cached && !layers_[layer_].constant) ? h_i
+                                                                         : caches_[layer_].rows[usize(j)].view();
     }
 
     /// Broadcasts what is not fresh enough.
@@ -127,7 +129,8 @@ private:
     std::vector<bool> who_sends(MatrixView h_i) {
         const CachedLayer& layer = layers_[layer_];
         const auto ranks = usize(world_.size());
-        if (!layer.decides_by_change(policy_) || epoch_ == 0) return {std::vector<bool>(ranks, layer.sends(policy_, epoch_))};
+        if (!layer.decides_by_change(policy_) || epoch_ == 0)
+            return {std::vector<bool>(ranks, layer.sends(policy_, epoch_))};
         const auto i = usize(world_.rank());
         const double mine = caches_[layer_].age[i] >= policy_.most_epochs || change(h_i) >= policy_.least_change;
         backend_.upload_bytes(&mine, sends_.data() + i, sizeof mine);
@@ -160,8 +163,8 @@ private:
     bool trains_ = false;
     std::int64_t epoch_ = 0;
     std::size_t layer_ = 0;
-    LayerwiseBuffers receive_;       // [max n_j × widest]
-    std::vector<Cache> caches_;      ///< by layer of the plan
+    LayerwiseBuffers receive_;        // [max n_j × widest]
+    std::vector<Cache> caches_;       ///< by layer of the plan
     Array<double> distance_, sends_;  ///< [2]; [parts]
 };
 

@@ -65,7 +65,8 @@ public:
 
 constexpr ParamDecl parameters[] = {
     {"policy", ParamType::choice, "interval", 0, 0, "interval|change|released",
-     "when rows of a layer's input are broadcast: every `interval` epochs; once they have changed by `least_change`; "
+     "when rows of a layer's input are broadcast: every `interval` epochs; once they have changed by "
+     "`least_change`; "
      "or, of the second layer alone, in every second epoch after 51, as the released code does"},
     {"interval", ParamType::integer, "2", 1, 1e6, nullptr, "epochs from one broadcast to the next; 1 is exact"},
     {"least_change", ParamType::real, "0.05", 0.0, 1e9, nullptr,
@@ -80,6 +81,7 @@ constexpr ParamDecl parameters[] = {
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(strategy, gnnbench::Sancus, "sancus", "1.0.0",
-                "SANCUS: CAGNET 1D whose broadcasts are left out while rows are fresh enough (Peng et al., VLDB 2022)",
-                gnnbench::parameters)
+GNNBENCH_PLUGIN(
+    strategy, gnnbench::Sancus, "sancus", "1.0.0",
+    "SANCUS: CAGNET 1D whose broadcasts are left out while rows are fresh enough (Peng et al., VLDB 2022)",
+    gnnbench::parameters)
