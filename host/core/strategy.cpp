@@ -44,7 +44,7 @@ std::unique_ptr<CollectiveTrainer> Strategy::make_collective_trainer(const Probl
     return std::move(*collective);
 }
 
-const char* to_text(RowAges::Of of) { return of == RowAges::Of::features ? "features" : "gradients"; }
+const char* to_text(RowAges::Kind kind) { return kind == RowAges::Kind::features ? "features" : "gradients"; }
 
 const char* to_text(ScoreMetric metric) { return metric == ScoreMetric::micro_f1 ? "micro-F1" : "accuracy"; }
 

@@ -45,7 +45,7 @@ std::optional<double> mean_if_any(const std::vector<double>& v) {
     return v.empty() ? std::nullopt
                      : std::optional(std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size()));
 }
-/// Schemes that send in some epochs alone move neither their median nor anything else of one epoch, but their mean.
+/// Of a scheme that sends in every fifth epoch, the median would say that it sends nothing.
 std::optional<std::int64_t> whole_mean_if_any(const std::vector<double>& v) {
     const auto mean = mean_if_any(v);
     return mean ? std::optional<std::int64_t>(std::llround(*mean)) : std::nullopt;

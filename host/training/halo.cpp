@@ -195,11 +195,13 @@ Volume halo_volume(const HaloShape& halo, BackwardExchange backward, CommOp op, 
     return v;
 }
 
-void state_halo_memory(MemoryStatement& m, const HaloShape& halo, std::int64_t widest) {
+HaloRoom rows_of(const HaloShape& halo) {
     const Traffic rows = halo_traffic(halo, BackwardExchange::gather, 1);
-    m.matrix(rows.sent_bytes, widest);
-    m.matrix(rows.received_bytes, widest);
-    m.list<std::int32_t>(rows.sent_bytes);
+    return {rows.received_bytes, rows.sent_bytes};
+}
+
+void state_halo_memory(MemoryStatement& m, const HaloShape& halo, std::int64_t widest) {
+    HaloExchange::state_memory(m, rows_of(halo), widest);
 }
 
 HaloExchange::HaloExchange(const Halo& halo, Backend& backend, std::int64_t widest)

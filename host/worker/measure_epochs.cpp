@@ -47,17 +47,24 @@ void write_spans(const Measurement& m, std::int64_t epoch) {
 
 /// Over all ranks; null where no row is old. Collective.
 json ages_of(const CollectiveTrainer& trainer, const ProcessGroup& group) {
+    const std::vector<RowAges> mine = trainer.row_ages();
+    if (mine.empty()) return nullptr;
+    std::vector<double> sums, most;
+    for (const RowAges& a : mine) {
+        for (const std::int64_t n : {a.rows, a.absent, a.sum_epochs}) sums.push_back(static_cast<double>(n));
+        most.push_back(static_cast<double>(a.most_epochs));
+    }
+    sums = group.sum(sums);
+    most = group.maximum(most);
     json list;
-    for (const RowAges& mine : trainer.row_ages()) {
-        const auto sums = group.sum({static_cast<double>(mine.rows), static_cast<double>(mine.absent),
-                                     static_cast<double>(mine.sum_epochs)});
-        const double most = group.maximum({static_cast<double>(mine.most_epochs)})[0], present = sums[0] - sums[1];
-        list.push_back({{"layer", mine.layer},
-                        {"kind", to_text(mine.of)},
-                        {"rows", static_cast<std::int64_t>(sums[0])},
-                        {"absent", static_cast<std::int64_t>(sums[1])},
-                        {"mean_epochs", present > 0 ? json(sums[2] / present) : json(nullptr)},
-                        {"most_epochs", static_cast<std::int64_t>(most)}});
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+        const double rows = sums[3 * i], absent = sums[3 * i + 1], present = rows - absent;
+        list.push_back({{"layer", mine[i].layer},
+                        {"kind", to_text(mine[i].kind)},
+                        {"rows", static_cast<std::int64_t>(rows)},
+                        {"absent", static_cast<std::int64_t>(absent)},
+                        {"mean_epochs", present > 0 ? json(sums[3 * i + 2] / present) : json(nullptr)},
+                        {"most_epochs", static_cast<std::int64_t>(most[i])}});
     }
     return list;
 }

@@ -22,7 +22,7 @@ struct Outcome {
     std::int64_t allocations_in_epochs = 0;
     std::int64_t copies_in_epochs = 0;  ///< of matrices, on this rank
     bool gathers = false;               ///< an epoch has an all-gather
-    bool keeps_rows = false;            ///< for later epochs
+    std::int64_t kept = 0;  ///< sets of rows that epochs may have kept for later ones: a layer's, each epoch
     std::int64_t allocations_at_setup = 0;
     std::int64_t bytes_at_setup = 0,
                  stated_bytes = 0;  ///< of this rank; prepared sparse matrices in the former alone
@@ -84,7 +84,7 @@ public:
             if (differs.empty())
                 differs = difference(strategy_.stated_volume(problem_, world_.rank(), element_bytes, e), counted_);
             for (const auto& [key, t] : counted_) sum += t;
-            o.keeps_rows = o.keeps_rows || !trainer_->row_ages().empty();
+            o.kept += std::ssize(trainer_->row_ages());
             const ModelWeights gradients = trainer_->gradients();
             compare_copies(gradients, "gradient of epoch " + std::to_string(e));
             if (world_.rank() == 0 && o.approximation.empty())

@@ -114,16 +114,16 @@ struct Step {
 /// How old the rows of other ranks were with which a layer computed in an epoch: the epochs since their owners computed them.
 /// For a moving average, those since the newest of its terms.
 struct RowAges {
-    enum class Of : std::uint8_t { features, gradients };
+    enum class Kind : std::uint8_t { features, gradients };
     int layer = 0;  ///< of the model
-    Of of = Of::features;
+    Kind kind = Kind::features;
     std::int64_t rows = 0;         ///< that this rank used and does not own
     std::int64_t absent = 0;       ///< of these: zeros, because nothing had been sent yet
     std::int64_t sum_epochs = 0;   ///< over the others
     std::int64_t most_epochs = 0;  ///< of the oldest
 };
 /// As records name it: "features", "gradients".
-const char* to_text(RowAges::Of of);
+const char* to_text(RowAges::Kind kind);
 
 /// A strategy's model in training on one rank. What it offers to collective training and to independent workers alike:
 /// every call is collective, and none is made while a step is under way.

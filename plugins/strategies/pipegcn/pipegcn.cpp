@@ -31,16 +31,6 @@ pipe::Smoothing smoothing_of(const Params& params) {
     return s;
 }
 
-HaloRoom rows_of(const BlockCounts& counts, Part part, Part parts) {
-    HaloRoom rows;
-    for (Part j = 0; j < parts; ++j) {
-        if (j == part) continue;
-        rows.needed_rows += counts.nonzero_columns(part, j);
-        rows.sent_rows += counts.nonzero_columns(j, part);
-    }
-    return rows;
-}
-
 class PipeGcn final : public Strategy, public StatesHostMemory {
 public:
     std::string approximation(const Params& params) const override {
@@ -64,7 +54,7 @@ public:
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
         const BlockCounts counts(adjacency_of(p), p.index, rank);
-        const HaloRoom rows = rows_of(counts, rank, p.index.parts());
+        const HaloRoom rows = rows_of({counts, rank, p.index.parts(), Direction::forward});
         const LayerPlan layers = plan(p);
         const auto product = [&](MemoryStatement& m, std::int64_t widest) {
             HaloExchange::state_memory(m, rows, widest);

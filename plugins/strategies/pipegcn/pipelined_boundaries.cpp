@@ -57,12 +57,13 @@ public:
                 const StaleRows& r = of_[usize(d)][l];
                 if (r.used().cols() == 0) continue;
                 const std::int64_t rows = r.used().rows(), absent = r.absent() ? rows : 0;
-                ages.push_back({.layer = model_layers_[l],
-                                .of = d == Direction::forward ? RowAges::Of::features : RowAges::Of::gradients,
-                                .rows = rows,
-                                .absent = absent,
-                                .sum_epochs = rows - absent,
-                                .most_epochs = rows > absent ? 1 : 0});
+                ages.push_back(
+                    {.layer = model_layers_[l],
+                     .kind = d == Direction::forward ? RowAges::Kind::features : RowAges::Kind::gradients,
+                     .rows = rows,
+                     .absent = absent,
+                     .sum_epochs = rows - absent,
+                     .most_epochs = rows > absent ? 1 : 0});
             }
         return ages;
     }

@@ -130,9 +130,10 @@ private:
         const CachedLayer& layer = layers_[layer_];
         const auto ranks = usize(world_.size());
         if (!layer.decides_by_change(policy_) || epoch_ == 0)
-            return {std::vector<bool>(ranks, layer.sends(policy_, epoch_))};
+            return std::vector<bool>(ranks, layer.sends(policy_, epoch_));
         const auto i = usize(world_.rank());
-        const double mine = caches_[layer_].age[i] >= policy_.most_epochs || change(h_i) >= policy_.least_change;
+        // Written so that rows of NaN are sent.
+        const double mine = caches_[layer_].age[i] >= policy_.most_epochs || !(change(h_i) < policy_.least_change);
         backend_.upload_bytes(&mine, sends_.data() + i, sizeof mine);
         const std::vector<std::int64_t> one_each(ranks, 1);
         const auto count = static_cast<std::int64_t>(ranks);

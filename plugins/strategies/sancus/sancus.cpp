@@ -5,7 +5,6 @@
 //   Z_i = Σ_j Â_ij H̃_j        H̃_i = H_i; H̃_j, j ≠ i: H_j as rank j last broadcast it
 //   U_i = Σ_j (Âᵀ)_ij G_j     dW = Σ_i H_iᵀ U_i, dH_i = U_i Wᵀ
 #include <gnnbench/training/host_statement.hpp>
-#include <gnnbench/training/stated_volume.hpp>
 
 #include "cached_broadcasts.hpp"
 

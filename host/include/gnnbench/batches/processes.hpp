@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 
 #include <gnnbench/batches/shared_words.hpp>
@@ -15,7 +16,7 @@ namespace gnnbench::workers {
 /// How a word is reached: by instructions on its memory where all ranks share a host, by MPI's one-sided operations
 /// between hosts. by_mpi asks for the latter on one host, too, so that tests see them; there a library may leave them
 /// undone until the first rank calls MPI (MPICH 4.0).
-enum class WordAccess { by_placement, by_mpi };
+enum class WordAccess : std::uint8_t { by_placement, by_mpi };
 
 /// Collective over rank.processes, as is the words' destruction. All of `rank` outlives them. Throws CommunicationError
 /// where MPI fails.

@@ -22,7 +22,8 @@ public:
     virtual void begin_evaluation() {}
     /// Called before each product of layer l of the plan.
     virtual void begin_layer(int /*l*/) {}
-    /// Called after the last product of a training epoch and the optimizer's step. Afterwards nothing is in flight.
+    /// Called by the row-parallel trainer after an epoch's last product and the optimizer's step. Afterwards nothing is in
+    /// flight.
     virtual void end_epoch() {}
     /// CollectiveTrainer::row_ages.
     virtual std::vector<RowAges> row_ages() const { return {}; }

@@ -78,13 +78,13 @@ public:
     /// Buffers hold rows of up to `widest` columns.
     HaloExchange(const Halo& halo, Backend& backend, std::int64_t widest);
     HaloExchange(const HaloBlocks& halo, Backend& backend, std::int64_t widest);
-    /// Rows that are needed and sent now.
-    HaloRoom rows() const { return {needed_start_.back(), sent_start_.back()}; }
     /// For halos that change: nothing to exchange until one is loaded.
     HaloExchange(const HaloRoom& room, Backend& backend, std::int64_t widest);
     static void state_memory(MemoryStatement& m, const HaloRoom& room, std::int64_t widest);
     /// The halo of the following exchanges; there must be room for its rows. Nothing may be in flight.
     void load(const Halo& halo);
+    /// Rows that are needed and sent now.
+    HaloRoom rows() const { return {needed_start_.back(), sent_start_.back()}; }
 
     /// H̃ ← the rows of the others' b that this rank needs, in one all-to-all-v: `received` has them afterwards. Where
     /// ranks read each other's memory they are copied from where they lie, else packed and sent.
@@ -165,6 +165,8 @@ struct HaloShape {
 
 /// What one product sends and receives in rows of `row_bytes`; `op`: all_to_all or point_to_point.
 Volume halo_volume(const HaloShape& halo, BackwardExchange backward, CommOp op, std::int64_t row_bytes);
+/// The rows that it needs and sends.
+HaloRoom rows_of(const HaloShape& halo);
 /// What a HaloExchange holds: both buffers, and the list of sent rows.
 void state_halo_memory(MemoryStatement& m, const HaloShape& halo, std::int64_t widest);
 
