@@ -8,7 +8,7 @@ jobs="${GNNBENCH_JOBS:-$(nproc)}"
 packages=(
     g++ cmake ninja-build ccache
     openmpi-bin libopenmpi-dev
-    libboost1.81-dev libyaml-cpp-dev libfmt-dev libsqlite3-dev libcli11-dev nlohmann-json3-dev catch2
+    libboost1.81-dev libboost-context1.81-dev libyaml-cpp-dev libfmt-dev libsqlite3-dev libcli11-dev nlohmann-json3-dev catch2
     libmetis-dev libopenblas-openmp-dev libxsmm-dev libhwy-dev libhwloc-dev librandom123-dev libxxhash-dev
     libzstd-dev zlib1g-dev libarchive-dev
     gnuplot-nox

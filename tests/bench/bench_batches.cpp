@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <gnnbench/batches/sampled.hpp>
@@ -18,6 +17,7 @@
 
 #include "data/store.hpp"
 #include "graphs.hpp"
+#include "command_line/command_line.hpp"
 #include "partitioning/expected_volume.hpp"
 #include "plugin/loader.hpp"
 
@@ -98,15 +98,15 @@ int main(int argc, char** argv) {
     std::int64_t vertices = 334863;
     std::vector<Part> parts{3, 9, 15, 21, 27};
     std::string store_path, output;
-    CLI::App app{"rows that mini-batches move under partitions by METIS, hypergraph and stochastic-hypergraph"};
-    app.add_option("--store", store_path, "a dataset's folder; default: a made-up graph of com-Amazon's size");
-    app.add_option("--vertices", vertices, "of the made-up graph")->check(CLI::Range(100, 100000000));
-    app.add_option("--parts", parts, "numbers of parts")->delimiter(',')->check(CLI::Range(2, 100000));
-    app.add_option("--batch", s.batch_vertices, "vertices of a batch")->check(CLI::Range(1, 1 << 30));
-    app.add_option("--batches", s.batches, "batches drawn")->check(CLI::Range(1, 1000000));
-    app.add_option("--seed", s.seed, "of the partitioners");
-    app.add_option("--output", output, "also write the table to this file");
-    CLI11_PARSE(app, argc, argv);
+    CommandLine app{"rows that mini-batches move under partitions by METIS, hypergraph and stochastic-hypergraph"};
+    app.add("--store", store_path, "a dataset's folder; default: a made-up graph of com-Amazon's size");
+    app.add("--vertices", vertices, "of the made-up graph").within(100, 100000000);
+    app.add("--parts", parts, "numbers of parts").within(2, 100000);
+    app.add("--batch", s.batch_vertices, "vertices of a batch").within(1, 1 << 30);
+    app.add("--batches", s.batches, "batches drawn").within(1, 1000000);
+    app.add("--seed", s.seed, "of the partitioners");
+    app.add("--output", output, "also write the table to this file");
+    if (const auto code = app.parse(argc, argv)) return *code;
     try {
         const PluginCatalog plugins;
         std::optional<Store> store;

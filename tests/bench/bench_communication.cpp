@@ -4,7 +4,6 @@
 #include <ctime>
 #include <fstream>
 
-#include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 
 #include "launch/interrupt.hpp"
 #include "launch/machine.hpp"
+#include "command_line/command_line.hpp"
 #include "started_ranks.hpp"
 
 namespace gnnbench::bench {
@@ -202,15 +202,15 @@ std::string report(const Mpiexec& mpiexec, const Arguments& a, const std::string
 int main(int argc, char** argv) {
     using namespace gnnbench::bench;
     Arguments a;
-    CLI::App app("What each scheme's communication takes beside the same calls made by plain MPI");
-    app.add_option("--ranks", a.ranks, "numbers of ranks")->delimiter(',')->check(CLI::Range(2, 1024));
-    app.add_option("--vertices", a.vertices, "of the graph")->check(CLI::Range(64, 100'000'000));
-    app.add_option("--degree", a.average_degree, "of the graph, on average")->check(CLI::Range(1, 1000));
-    app.add_option("--width", a.width, "features, and columns of hidden layers")->check(CLI::Range(1, 4096));
-    app.add_option("--rounds", a.rounds, "timed epochs of each scheme")->check(CLI::Range(1, 1000));
-    app.add_option("--scheme", a.only, "one scheme");
-    app.add_option("--output", a.output, "Markdown file to write, beside stdout");
-    CLI11_PARSE(app, argc, argv);
+    gnnbench::CommandLine app("What each scheme's communication takes beside the same calls made by plain MPI");
+    app.add("--ranks", a.ranks, "numbers of ranks").within(2, 1024);
+    app.add("--vertices", a.vertices, "of the graph").within(64, 100'000'000);
+    app.add("--degree", a.average_degree, "of the graph, on average").within(1, 1000);
+    app.add("--width", a.width, "features, and columns of hidden layers").within(1, 4096);
+    app.add("--rounds", a.rounds, "timed epochs of each scheme").within(1, 1000);
+    app.add("--scheme", a.only, "one scheme");
+    app.add("--output", a.output, "Markdown file to write, beside stdout");
+    if (const auto code = app.parse(argc, argv)) return *code;
     std::string command = "bench_communication";
     for (int i = 1; i < argc; ++i) command += fmt::format(" {}", argv[i]);
     const gnnbench::InterruptGuard guard;  // interrupted, it ends its ranks and removes its files

@@ -4,7 +4,6 @@
 #include <ctime>
 #include <fstream>
 
-#include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 
 #include "launch/interrupt.hpp"
 #include "launch/machine.hpp"
+#include "command_line/command_line.hpp"
 #include "started_ranks.hpp"
 
 namespace gnnbench::bench {
@@ -99,13 +99,13 @@ std::string together(const json& schemes) {
 int main(int argc, char** argv) {
     using namespace gnnbench::bench;
     Arguments a;
-    CLI::App app("What an epoch costs where there is nearly nothing to compute");
-    app.add_option("--rounds", a.rounds, "of each measurement")->check(CLI::Range(1, 1000));
-    app.add_option("--epochs", a.epochs, "of a round")->check(CLI::Range(1, 1'000'000));
-    app.add_option("--vertices", a.vertices, "of the graph")->check(CLI::Range(8, 1'000'000));
-    app.add_option("--hidden", a.hidden, "units of a layer, and features")->check(CLI::Range(4, 4096));
-    app.add_option("--output", a.output, "Markdown file to write, beside stdout");
-    CLI11_PARSE(app, argc, argv);
+    gnnbench::CommandLine app("What an epoch costs where there is nearly nothing to compute");
+    app.add("--rounds", a.rounds, "of each measurement").within(1, 1000);
+    app.add("--epochs", a.epochs, "of a round").within(1, 1'000'000);
+    app.add("--vertices", a.vertices, "of the graph").within(8, 1'000'000);
+    app.add("--hidden", a.hidden, "units of a layer, and features").within(4, 4096);
+    app.add("--output", a.output, "Markdown file to write, beside stdout");
+    if (const auto code = app.parse(argc, argv)) return *code;
     std::string command = "bench_epochs";
     for (int i = 1; i < argc; ++i) command += fmt::format(" {}", argv[i]);
     const gnnbench::InterruptGuard guard;  // interrupted, it ends its ranks and removes its files

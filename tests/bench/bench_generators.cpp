@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -20,6 +19,7 @@
 #include "data/generators/draw_until.hpp"
 #include "data/generators/made_graph.hpp"
 #include "data/generate.hpp"
+#include "command_line/command_line.hpp"
 
 namespace gnnbench::bench {
 namespace {
@@ -127,12 +127,12 @@ int main(int argc, char** argv) {
     using namespace gnnbench::bench;
     Settings s;
     std::string output;
-    CLI::App app{"edges per second of the generators"};
-    app.add_option("--vertices", s.vertices, "of every graph")->check(CLI::Range(1000, 1000000000));
-    app.add_option("--degree", s.average_degree, "edges at a vertex, on average")->check(CLI::Range(1.0, 1000.0));
-    app.add_option("--rounds", s.rounds, "rounds that are timed")->check(CLI::Range(1, 1000));
-    app.add_option("--output", output, "also write the table to this file");
-    CLI11_PARSE(app, argc, argv);
+    CommandLine app{"edges per second of the generators"};
+    app.add("--vertices", s.vertices, "of every graph").within(1000, 1000000000);
+    app.add("--degree", s.average_degree, "edges at a vertex, on average").within(1.0, 1000.0);
+    app.add("--rounds", s.rounds, "rounds that are timed").within(1, 1000);
+    app.add("--output", output, "also write the table to this file");
+    if (const auto code = app.parse(argc, argv)) return *code;
     try {
         auto all = candidates(s);
         measure(all, s.rounds);

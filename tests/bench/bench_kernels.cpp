@@ -7,11 +7,11 @@
 #include <fstream>
 #include <thread>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
 
+#include "command_line/command_line.hpp"
 #include "timing.hpp"
 
 namespace gnnbench::bench {
@@ -59,31 +59,24 @@ int main(int argc, char** argv) {
     Options o;
     o.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     std::string output, instructions, clock = "wall";
-    CLI::App app("Speed of the cpu kernel beside a plain loop, the libraries, and this machine's memory");
-    app.add_option("--scale", o.scale, "size of the graphs and matrices; 1 is the full one")
-        ->check(CLI::Range(1e-4, 4.0));
-    app.add_option("--threads", o.threads, "threads of every candidate")->check(CLI::Range(1, 1024));
-    app.add_option("--rounds", o.rounds, "timed turns of every candidate")->check(CLI::Range(1, 1000));
-    app.add_option("--widths", o.widths, "columns of B in SpMM")->delimiter(',')->check(CLI::Range(1, 4096));
-    app.add_option("--only", o.only, "one part")
-        ->check(CLI::IsMember({"spmm", "formats", "blocks", "gemm", "elementwise"}));
-    app.add_option("--graph", o.graph, "one of SpMM's graphs")->check(CLI::IsMember({"dense", "sparse", "mesh"}));
-    app.add_option("--caches", o.caches, "KiB of cache that formats are cut for (part formats)")
-        ->delimiter(',')
-        ->check(CLI::Range(64, 1 << 20));
-    app.add_option("--other", o.other, "folder with another build's plugins, by turns with this one's (part spmm)")
-        ->check(CLI::ExistingDirectory);
-    app.add_option("--format", o.format, "of sparse matrices (part spmm)");
-    app.add_option("--formats", o.formats, "these alone, by name, and no choices (part formats)")->delimiter(',');
-    app.add_option("--degrees", o.degrees, "draws of a row of the dense graph, by turns (part formats)")
-        ->delimiter(',')
-        ->check(CLI::Range(1.0, 1e4));
-    app.add_option("--instructions", instructions, "at most these vector instructions")
-        ->check(CLI::IsMember({"avx2"}));
-    app.add_option("--clock", clock, "wall time, or processor time ÷ threads")
-        ->check(CLI::IsMember({"wall", "cpu"}));
-    app.add_option("--output", output, "Markdown file to write, beside stdout");
-    CLI11_PARSE(app, argc, argv);
+    gnnbench::CommandLine app(
+        "Speed of the cpu kernel beside a plain loop, the libraries, and this machine's memory");
+    app.add("--scale", o.scale, "size of the graphs and matrices; 1 is the full one").within(1e-4, 4.0);
+    app.add("--threads", o.threads, "threads of every candidate").within(1, 1024);
+    app.add("--rounds", o.rounds, "timed turns of every candidate").within(1, 1000);
+    app.add("--widths", o.widths, "columns of B in SpMM").within(1, 4096);
+    app.add("--only", o.only, "one part").one_of({"spmm", "formats", "blocks", "gemm", "elementwise"});
+    app.add("--graph", o.graph, "one of SpMM's graphs").one_of({"dense", "sparse", "mesh"});
+    app.add("--caches", o.caches, "KiB of cache that formats are cut for (part formats)").within(64, 1 << 20);
+    app.add("--other", o.other, "folder with another build's plugins, by turns with this one's (part spmm)")
+        .existing_folder();
+    app.add("--format", o.format, "of sparse matrices (part spmm)");
+    app.add("--formats", o.formats, "these alone, by name, and no choices (part formats)");
+    app.add("--degrees", o.degrees, "draws of a row of the dense graph, by turns (part formats)").within(1.0, 1e4);
+    app.add("--instructions", instructions, "at most these vector instructions").one_of({"avx2"});
+    app.add("--clock", clock, "wall time, or processor time ÷ threads").one_of({"wall", "cpu"});
+    app.add("--output", output, "Markdown file to write, beside stdout");
+    if (const auto code = app.parse(argc, argv)) return *code;
     if (!instructions.empty()) setenv("GNNBENCH_CPU_INSTRUCTIONS", instructions.c_str(), 1);
     o.clock = clock == "cpu" ? Clock::cpu : Clock::wall;
 

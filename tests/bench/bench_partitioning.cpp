@@ -6,12 +6,12 @@
 #include <fstream>
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/partition.hpp>
 
+#include "command_line/command_line.hpp"
 #include "plugin/loader.hpp"
 
 #include "partitioning/cases.hpp"
@@ -37,21 +37,18 @@ int main(int argc, char** argv) {
     std::string output, python, only, preset = "default";
     std::vector<double> edges;
     Part parts = 64;
-    CLI::App app{"volume and time of partitioners on the same graphs, weights and imbalance"};
-    app.add_option("--scale", scale, "size of the graphs, 1: 90,000 to 200,000 vertices")
-        ->check(CLI::Range(0.001, 10.0));
-    app.add_option("--seeds", seeds, "runs of each; medians are shown")->check(CLI::Range(1, 99));
-    app.add_option("--imbalance", imbalance, "of all partitioners")->check(CLI::Range(0.001, 1.0));
-    app.add_option("--only", only, "cases whose name contains this");
-    app.add_option("--preset", preset, "of hypergraph, and of Mt-KaHyPar beside it")
-        ->check(CLI::IsMember({"default", "quality"}));
-    app.add_option("--mtkahypar", python, "a Python with PyPI's mtkahypar, which then runs beside");
-    app.add_option("--scaling", edges, "instead: time and memory of graphs of so many million entries")
-        ->delimiter(',')
-        ->check(CLI::Range(0.01, 500.0));
-    app.add_option("--parts", parts, "for --scaling")->check(CLI::Range(2, 100000));
-    app.add_option("--output", output, "also write the table to this file");
-    CLI11_PARSE(app, argc, argv);
+    CommandLine app{"volume and time of partitioners on the same graphs, weights and imbalance"};
+    app.add("--scale", scale, "size of the graphs, 1: 90,000 to 200,000 vertices").within(0.001, 10.0);
+    app.add("--seeds", seeds, "runs of each; medians are shown").within(1, 99);
+    app.add("--imbalance", imbalance, "of all partitioners").within(0.001, 1.0);
+    app.add("--only", only, "cases whose name contains this");
+    app.add("--preset", preset, "of hypergraph, and of Mt-KaHyPar beside it").one_of({"default", "quality"});
+    app.add("--mtkahypar", python, "a Python with PyPI's mtkahypar, which then runs beside");
+    app.add("--scaling", edges, "instead: time and memory of graphs of so many million entries")
+        .within(0.01, 500.0);
+    app.add("--parts", parts, "for --scaling").within(2, 100000);
+    app.add("--output", output, "also write the table to this file");
+    if (const auto code = app.parse(argc, argv)) return *code;
 
     const PluginCatalog catalog;
     std::string text =

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -22,6 +21,7 @@
 #include "data/draws.hpp"
 #include "data/file.hpp"
 #include "data/importers/edge_lines.hpp"
+#include "command_line/command_line.hpp"
 
 namespace gnnbench::bench {
 namespace {
@@ -141,12 +141,12 @@ int main(int argc, char** argv) {
     using namespace gnnbench;
     using namespace gnnbench::bench;
     Settings s;
-    CLI::App app{"bytes of an edge list read per second"};
-    app.add_option("--edges", s.edges, "lines of the file")->check(CLI::Range(1000, 1000000000));
-    app.add_option("--vertices", s.vertices, "numbers are 1 to this")->check(CLI::Range(2, 1000000000));
-    app.add_option("--rounds", s.rounds, "rounds that are timed")->check(CLI::Range(1, 1000));
-    app.add_option("--python", s.python, "a Python whose pandas, NumPy and SciPy then read the same file");
-    CLI11_PARSE(app, argc, argv);
+    CommandLine app{"bytes of an edge list read per second"};
+    app.add("--edges", s.edges, "lines of the file").within(1000, 1000000000);
+    app.add("--vertices", s.vertices, "numbers are 1 to this").within(2, 1000000000);
+    app.add("--rounds", s.rounds, "rounds that are timed").within(1, 1000);
+    app.add("--python", s.python, "a Python whose pandas, NumPy and SciPy then read the same file");
+    if (const auto code = app.parse(argc, argv)) return *code;
     try {
         if (compare(s)) return 0;
         std::fprintf(stderr, "bench_reading: the readers do not agree\n");

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -14,6 +13,7 @@
 
 #include "launch/child.hpp"
 #include "launch/machine.hpp"
+#include "command_line/command_line.hpp"
 #include "record/query.hpp"
 #include "results/large_database.hpp"
 #include "results/trial_cost.hpp"
@@ -113,17 +113,16 @@ int measure(const Options& o, const std::string& command) {
 
 int main(int argc, char** argv) {
     Options o;
-    CLI::App app{
+    CommandLine app{
         "Time of queries on a large database, of a large plan, and of what a trial costs beyond its processes"};
-    app.add_option("--epochs", o.epochs, "Epoch rows in the database")->check(CLI::PositiveNumber);
-    app.add_option("--cells", o.cells, "Of the plan")->check(CLI::PositiveNumber);
-    app.add_option("--rounds", o.rounds, "The best of so many counts")->check(CLI::PositiveNumber);
-    app.add_option("--trials", o.trials, "In each round, by gnnbench and by mpiexec alone; 0: none")
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--database", o.keep, "Keep the database in this file, and use it if it is there");
-    app.add_option("--output", o.output, "Markdown file to write, beside stdout");
-    app.add_flag("--check", o.check, "Fail where a limit is not kept");
-    CLI11_PARSE(app, argc, argv);
+    app.add("--epochs", o.epochs, "Epoch rows in the database").positive();
+    app.add("--cells", o.cells, "Of the plan").positive();
+    app.add("--rounds", o.rounds, "The best of so many counts").positive();
+    app.add("--trials", o.trials, "In each round, by gnnbench and by mpiexec alone; 0: none").not_negative();
+    app.add("--database", o.keep, "Keep the database in this file, and use it if it is there");
+    app.add("--output", o.output, "Markdown file to write, beside stdout");
+    app.add("--check", o.check, "Fail where a limit is not kept");
+    if (const auto code = app.parse(argc, argv)) return *code;
     std::string command = "bench_results";
     for (int i = 1; i < argc; ++i) command += fmt::format(" {}", argv[i]);
     try {

@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -36,6 +35,7 @@
 
 #include "data/generate.hpp"
 #include "data/store.hpp"
+#include "command_line/command_line.hpp"
 #include "plugin/loader.hpp"
 
 namespace gnnbench::bench {
@@ -313,16 +313,16 @@ int main(int argc, char** argv) {
     using namespace gnnbench;
     bench::Settings s;
     std::int64_t vertices = 20000;
-    CLI::App app{"What one rank of many costs, built alone, beside the bytes of its share"};
-    app.add_option("--store", s.store, "a dataset's folder (default: one generated for the occasion)");
-    app.add_option("--vertices", vertices, "of that one, directed");
-    app.add_option("--parts", s.parts, "numbers of ranks")->delimiter(',');
-    app.add_option("--width", s.width, "columns of what is multiplied");
-    app.add_option("--threads", s.threads, "threads of a rank");
-    app.add_option("--rounds", s.rounds, "processes of which the median is shown");
-    app.add_flag("--grid", s.grid, "a rank has one block of a grid: some rows, some columns");
-    app.add_flag("--cold", s.cold, "drop the system's caches before each");
-    CLI11_PARSE(app, argc, argv);
+    CommandLine app{"What one rank of many costs, built alone, beside the bytes of its share"};
+    app.add("--store", s.store, "a dataset's folder (default: one generated for the occasion)");
+    app.add("--vertices", vertices, "of that one, directed");
+    app.add("--parts", s.parts, "numbers of ranks");
+    app.add("--width", s.width, "columns of what is multiplied");
+    app.add("--threads", s.threads, "threads of a rank");
+    app.add("--rounds", s.rounds, "processes of which the median is shown");
+    app.add("--grid", s.grid, "a rank has one block of a grid: some rows, some columns");
+    app.add("--cold", s.cold, "drop the system's caches before each");
+    if (const auto code = app.parse(argc, argv)) return *code;
     try {
         std::optional<TemporaryFolder> folder;
         if (s.store.empty()) {

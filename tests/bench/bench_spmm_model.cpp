@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <ctime>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <gnnbench/backend.hpp>
@@ -14,6 +13,7 @@
 #include <gnnbench/usize.hpp>
 
 #include "kernels/simulated/costs.hpp"
+#include "command_line/command_line.hpp"
 #include "plugin/loader.hpp"
 #include "spec/machine_file.hpp"
 
@@ -162,15 +162,13 @@ int main(int argc, char** argv) {
     double scale = 1;
     int threads = 1, rounds = 3;
     std::string machine = "epyc-2-cores", clock = "wall";
-    CLI::App app("Times of SpMM on Plexus' grids, a line of CSV for each, beside what models need and predict");
-    app.add_option("--scale", scale, "size of the graphs; 1 is a tenth to a hundredth of the thesis'")
-        ->check(CLI::Range(1e-4, 4.0));
-    app.add_option("--threads", threads, "threads of the cpu kernel")->check(CLI::Range(1, 1024));
-    app.add_option("--rounds", rounds, "timed turns of every product")->check(CLI::Range(1, 1000));
-    app.add_option("--clock", clock, "wall time, or processor time, with one thread")
-        ->check(CLI::IsMember({"wall", "cpu"}));
-    app.add_option("--machine", machine, "whose roofline predicts: a machine's name or file");
-    CLI11_PARSE(app, argc, argv);
+    CommandLine app("Times of SpMM on Plexus' grids, a line of CSV for each, beside what models need and predict");
+    app.add("--scale", scale, "size of the graphs; 1 is a tenth to a hundredth of the thesis'").within(1e-4, 4.0);
+    app.add("--threads", threads, "threads of the cpu kernel").within(1, 1024);
+    app.add("--rounds", rounds, "timed turns of every product").within(1, 1000);
+    app.add("--clock", clock, "wall time, or processor time, with one thread").one_of({"wall", "cpu"});
+    app.add("--machine", machine, "whose roofline predicts: a machine's name or file");
+    if (const auto code = app.parse(argc, argv)) return *code;
     try {
         const simulation::Machine described = load_machine(machine);
         bench::Measurement measurement(threads, rounds, scale, clock == "wall", described);

@@ -3,7 +3,6 @@
 #include <ctime>
 #include <fstream>
 
-#include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 
 #include "launch/interrupt.hpp"
 #include "launch/machine.hpp"
+#include "command_line/command_line.hpp"
 #include "started_ranks.hpp"
 
 namespace gnnbench::bench {
@@ -107,14 +107,13 @@ std::string table(const json& results, int& missed) {
 int main(int argc, char** argv) {
     using namespace gnnbench::bench;
     Arguments a;
-    CLI::App app("What workers on batches do together beside bare MPI, and an epoch beside its GEMMs");
-    app.add_option("--rounds", a.rounds, "of each measurement; a third of them of the epoch")
-        ->check(CLI::Range(1, 1000));
-    app.add_option("--repetitions", a.repetitions, "of a small operation in a round")
-        ->check(CLI::Range(1, 1'000'000));
-    app.add_option("--scale", a.scale, "of the graph's vertices")->check(CLI::Range(0.01, 4.0));
-    app.add_option("--output", a.output, "Markdown file to write, beside stdout");
-    CLI11_PARSE(app, argc, argv);
+    gnnbench::CommandLine app(
+        "What workers on batches do together beside bare MPI, and an epoch beside its GEMMs");
+    app.add("--rounds", a.rounds, "of each measurement; a third of them of the epoch").within(1, 1000);
+    app.add("--repetitions", a.repetitions, "of a small operation in a round").within(1, 1'000'000);
+    app.add("--scale", a.scale, "of the graph's vertices").within(0.01, 4.0);
+    app.add("--output", a.output, "Markdown file to write, beside stdout");
+    if (const auto code = app.parse(argc, argv)) return *code;
     std::string command = "bench_workers";
     for (int i = 1; i < argc; ++i) command += fmt::format(" {}", argv[i]);
     const gnnbench::InterruptGuard guard;  // interrupted, it ends its ranks and removes its files

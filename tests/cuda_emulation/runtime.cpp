@@ -25,8 +25,8 @@ struct Arena {
     std::map<std::size_t, std::size_t> asked;   ///< offset → bytes that were asked for
     int open = 0;
 
-    void protect(int how) {
-        if (used_to > 0 && mprotect(base, used_to, how) != 0) std::abort();
+    void protect(std::size_t at, std::size_t bytes, int how) const {
+        if (bytes > 0 && mprotect(base + at, bytes, how) != 0) std::abort();
     }
 } arena;
 
@@ -34,11 +34,22 @@ std::vector<Stream*> streams;
 
 struct Open {
     Open() {
-        if (arena.open++ == 0) arena.protect(PROT_READ | PROT_WRITE);
+        if (arena.open++ == 0) arena.protect(0, arena.used_to, PROT_READ | PROT_WRITE);
     }
     ~Open() {
-        if (--arena.open == 0) arena.protect(PROT_NONE);
+        if (--arena.open == 0) arena.protect(0, arena.used_to, PROT_NONE);
     }
+};
+
+/// One block and the page behind it: what opening costs grows with the pages that are opened.
+struct OpenBlock {
+    explicit OpenBlock(std::size_t offset) : at(offset), bytes(arena.blocks.at(offset) + granule) {
+        arena.protect(at, bytes, PROT_READ | PROT_WRITE);
+    }
+    ~OpenBlock() {
+        if (arena.open == 0) arena.protect(at, bytes, PROT_NONE);
+    }
+    std::size_t at, bytes;
 };
 
 double now_s() {
@@ -55,7 +66,7 @@ constexpr char guard = 0x5a;
 
 /// Ends the process where something wrote behind a block.
 void check_guard(std::size_t at) {
-    const Open open;
+    const OpenBlock open(at);
     const char *p = arena.base + at + arena.asked.at(at), *end = arena.base + at + arena.blocks.at(at) + granule;
     for (; p < end; ++p)
         if (*p != guard) {
@@ -74,6 +85,7 @@ std::size_t taken() {
 }  // namespace
 
 void run_until(Stream& stream, long place) {
+    if (stream.done >= place || stream.work.empty()) return;
     const Open open;
     while (stream.done < place && !stream.work.empty()) {
         const auto work = std::move(stream.work.front());
@@ -150,8 +162,7 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
     arena.asked[at] = bytes;
     arena.used_to = std::max(arena.used_to, at + rounded + granule);
     *data = arena.base + at;
-    const Open open;
-    arena.protect(PROT_READ | PROT_WRITE);
+    const OpenBlock open(at);
     // NaN, as far as small tests look: pages that are never touched cost nothing to open and close.
     std::memset(*data, 0xff, std::min<std::size_t>(bytes, std::size_t{1} << 20));
     std::memset(arena.base + at + bytes, guard, rounded + granule - bytes);

@@ -6,9 +6,10 @@
 #include <cstring>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
-#include <ucontext.h>
+#include <boost/context/fiber.hpp>
 
 #include "emulated.hpp"
 
@@ -29,8 +30,8 @@ enum class At { running, warp_barrier, block_barrier, finished };
 }
 
 struct Thread {
-    ucontext_t context;
     std::unique_ptr<char[]> stack{new char[stack_bytes]};
+    boost::context::fiber fiber;
     At at = At::finished;
     std::array<char, 16> slot{};  ///< what a shuffle shows to the others
 };
@@ -38,15 +39,31 @@ struct Thread {
 /// The block at work; one at a time in a process.
 struct Block {
     std::vector<std::unique_ptr<Thread>> threads;
-    ucontext_t scheduler;
+    boost::context::fiber scheduler;  ///< whoever resumed the thread at work
     const std::function<void()>* body = nullptr;
     int size = 0, current = -1;
     bool met_barrier = false;
 } block;
 
-void thread_main() {
-    (*block.body)();
-    block.threads[static_cast<std::size_t>(block.current)]->at = At::finished;
+/// A thread keeps its stack from block to block.
+struct KeptStack {
+    void deallocate(boost::context::stack_context&) noexcept {}
+};
+
+/// `thread`, at the beginning of the block's body.
+void begin(Thread& thread) {
+    boost::context::stack_context stack;
+    stack.sp = thread.stack.get() + stack_bytes;
+    stack.size = stack_bytes;
+    thread.fiber =
+        boost::context::fiber(std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
+                              KeptStack{}, [&thread](boost::context::fiber&& scheduler) {
+                                  block.scheduler = std::move(scheduler);
+                                  (*block.body)();
+                                  thread.at = At::finished;
+                                  return std::move(block.scheduler);
+                              });
+    thread.at = At::running;
 }
 
 void place(int t) {
@@ -59,7 +76,7 @@ void resume(int t) {
     block.current = t;
     Thread& thread = *block.threads[static_cast<std::size_t>(t)];
     thread.at = At::running;
-    swapcontext(&block.scheduler, &thread.context);
+    thread.fiber = std::move(thread.fiber).resume();
     block.current = -1;
 }
 
@@ -68,7 +85,7 @@ void stop(At at) {
     if (block.current < 0) broken("a kernel that met no barrier in its first launch meets one now");
     Thread& me = *block.threads[static_cast<std::size_t>(block.current)];
     me.at = at;
-    swapcontext(&me.context, &block.scheduler);
+    block.scheduler = std::move(block.scheduler).resume();
 }
 
 /// Threads [first, end) all stand at `at`; those that ended while others wait are an error.
@@ -89,15 +106,7 @@ bool all_at(int first, int end, At at) {
 void run_as_coroutines() {
     while (static_cast<int>(block.threads.size()) < block.size)
         block.threads.push_back(std::make_unique<Thread>());
-    for (int t = 0; t < block.size; ++t) {
-        Thread& thread = *block.threads[static_cast<std::size_t>(t)];
-        getcontext(&thread.context);
-        thread.context.uc_stack.ss_sp = thread.stack.get();
-        thread.context.uc_stack.ss_size = stack_bytes;
-        thread.context.uc_link = &block.scheduler;
-        makecontext(&thread.context, thread_main, 0);
-        thread.at = At::running;
-    }
+    for (int t = 0; t < block.size; ++t) begin(*block.threads[static_cast<std::size_t>(t)]);
     for (int t = 0; t < block.size; ++t) resume(t);
     for (bool moved = true; moved;) {
         moved = false;

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/backend.hpp>
 
 #include "graphs.hpp"
+#include "command_line/command_line.hpp"
 #include "plugin/loader.hpp"
 
 namespace gnnbench::bench {
@@ -204,19 +204,17 @@ void run(const Settings& s) {
 int main(int argc, char** argv) {
     using namespace gnnbench;
     bench::Settings s;
-    CLI::App app("Sparse times dense on a GPU, by our kernels and cuSPARSE");
-    app.add_option("--kernel", s.backend, "Another kernel, to try this program where there is no GPU");
-    app.add_option("--scale", s.scale, "Of the graphs' rows")->check(CLI::PositiveNumber);
-    app.add_option("--rounds", s.rounds, "Timed runs; the median counts")->check(CLI::PositiveNumber);
-    app.add_option("--widths", s.widths, "Columns of B")->delimiter(',');
-    app.add_option("--ways", s.ways, "Of rows, balanced, panels, cusparse and auto; all are compared")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"rows", "balanced", "panels", "cusparse", "auto"}));
-    app.add_option("--graphs", s.graphs,
-                   "0 power law, 1 mesh, 2 dense communities, 3 bipartite, 4 dense without communities")
-        ->delimiter(',')
-        ->check(CLI::Range(0, 4));
-    CLI11_PARSE(app, argc, argv);
+    CommandLine app("Sparse times dense on a GPU, by our kernels and cuSPARSE");
+    app.add("--kernel", s.backend, "Another kernel, to try this program where there is no GPU");
+    app.add("--scale", s.scale, "Of the graphs' rows").positive();
+    app.add("--rounds", s.rounds, "Timed runs; the median counts").positive();
+    app.add("--widths", s.widths, "Columns of B");
+    app.add("--ways", s.ways, "Of rows, balanced, panels, cusparse and auto; all are compared")
+        .one_of({"rows", "balanced", "panels", "cusparse", "auto"});
+    app.add("--graphs", s.graphs,
+            "0 power law, 1 mesh, 2 dense communities, 3 bipartite, 4 dense without communities")
+        .within(0, 4);
+    if (const auto code = app.parse(argc, argv)) return *code;
     try {
         bench::run(s);
     } catch (const EnvironmentError& e) {

@@ -57,6 +57,9 @@ TEST_CASE("ranks yield and oversubscribe only where there are more of them than 
     CHECK(has(crowded, "OMPI_MCA_mpi_yield_when_idle=1"));
     CHECK(has(crowded, "GNNBENCH_YIELD=sleep"));
     CHECK_FALSE(has_name(fits, "GNNBENCH_YIELD"));
+    const Mpiexec mpich{"/usr/bin/mpiexec", MpiFlavour::mpich, "MPICH 4.0"};  // which has no setting of its own
+    CHECK(has(trial_environment({}, mpich, {8, 1, 4}, "T", ""), "GNNBENCH_YIELD=sleep"));
+    CHECK_FALSE(has_name(trial_environment({}, mpich, {2, 2, 4}, "T", ""), "GNNBENCH_YIELD"));
     CHECK(has(crowded, "OMPI_MCA_rmaps_base_oversubscribe=1"));
     const Environment users = trial_environment({"OMPI_MCA_mpi_yield_when_idle=0"}, open_mpi, {8, 1, 4}, "T", "");
     CHECK(has(users, "OMPI_MCA_mpi_yield_when_idle=0"));
