@@ -17,6 +17,8 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 set(GNNBENCH_PLUGIN_DIR "lib/gnnbench/plugins")
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 set(CMAKE_INSTALL_LIBDIR lib)
+# What loads a library is not linked again when the library's code changes.
+set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
 
 set(GNNBENCH_SANITIZER "" CACHE STRING "What -fsanitize gets: empty, 'address,undefined' or 'thread'")
 if(GNNBENCH_SANITIZER)

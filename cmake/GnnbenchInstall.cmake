@@ -1,6 +1,7 @@
 # What is built for `./dev run` (target product), and what `cmake --install` puts where:
 #   bin/gnnbench, bin/gnnbench-worker     the program, and what it starts on every rank
 #   lib/libgnnbench_{core,training,batches}.so   shared by program, worker and plugins
+#   lib/libgnnbench_build_info.so         which sources and compiler this is
 #   lib/libgnnbench_simulation.so         simulated ranks, shared by worker and the kernel that drives them
 #   lib/libgnnbench_loopback.so           loaded into mpiexec by its path
 #   lib/gnnbench/plugins/                 the plugins (installed by gnnbench_add_plugin)
@@ -40,7 +41,7 @@ foreach(program IN ITEMS gnnbench gnnbench-worker)
   endif()
 endforeach()
 
-install(TARGETS gnnbench_loopback gnnbench_simulation LIBRARY DESTINATION lib)
+install(TARGETS gnnbench_build_info gnnbench_loopback gnnbench_simulation LIBRARY DESTINATION lib)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/host/include/gnnbench" DESTINATION include)
 
 set(package lib/cmake/gnnbench)

@@ -7,7 +7,7 @@ if(GIT AND EXISTS "${SOURCE}/.git")
     WORKING_DIRECTORY "${SOURCE}" OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
 file(GLOB_RECURSE sources RELATIVE "${SOURCE}" "${SOURCE}/host/*.cpp" "${SOURCE}/host/*.hpp" "${SOURCE}/plugins/*.cpp"
-  "${SOURCE}/plugins/*.hpp" "${SOURCE}/plugins/CMakeLists.txt" "${SOURCE}/cmake/*.cmake")
+  "${SOURCE}/plugins/*.hpp" "${SOURCE}/plugins/*.cu" "${SOURCE}/plugins/*.cuh" "${SOURCE}/plugins/CMakeLists.txt" "${SOURCE}/cmake/*.cmake")
 list(SORT sources)
 set(digests "")
 foreach(source IN LISTS sources)
