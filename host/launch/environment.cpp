@@ -74,10 +74,7 @@ void add_open_mpi(Environment& variables, const RankLoad& load, std::string_view
     // Our cores are logical processors; else two siblings, to which a trial may be bound, would be a slot for one rank.
     set_unless_given(variables, "OMPI_MCA_hwloc_base_use_hwthreads_as_cpus", "1");
     if (load.ranks > load.cores) set_unless_given(variables, "OMPI_MCA_rmaps_base_oversubscribe", "1");
-    if (load.oversubscribed()) {
-        set_unless_given(variables, "OMPI_MCA_mpi_yield_when_idle", "1");
-        set_unless_given(variables, "GNNBENCH_YIELD", "sleep");  // host/worker/yield.cpp
-    }
+    if (load.oversubscribed()) set_unless_given(variables, "OMPI_MCA_mpi_yield_when_idle", "1");
     if (!shared_folder.empty()) {
         set_unless_given(variables, "OMPI_MCA_orte_tmpdir_base", shared_folder);
         set_unless_given(variables, "OMPI_MCA_btl_vader_backing_directory", shared_folder);
@@ -129,7 +126,10 @@ Environment trial_environment(const Environment& ours, const Mpiexec& mpiexec, c
         set(result, name, threads);
     set(result, "OMP_DYNAMIC", "false");
     // Spinning threads would take cores from the ranks that they wait for.
-    if (load.oversubscribed()) set_unless_given(result, "OMP_WAIT_POLICY", "passive");
+    if (load.oversubscribed()) {
+        set_unless_given(result, "OMP_WAIT_POLICY", "passive");
+        set_unless_given(result, "GNNBENCH_YIELD", "sleep");  // host/worker/waits.cpp, yield.cpp
+    }
     add_home(result);
     if (mpiexec.flavour == MpiFlavour::open_mpi) add_open_mpi(result, load, shared_folder);
     return result;
