@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <csignal>
 #include <cstdint>
+#include <cstring>
 #include <sstream>
 #include <string_view>
 
@@ -19,8 +21,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// The number that `text` begins with, 0 where there is none or none that fits.
 std::int64_t leading_number(std::string_view text) {
@@ -78,11 +78,13 @@ constexpr std::array signs_of_end{
     Sign{"Invalid generic resource", TrialStatus::failed, "Slurm started no ranks: "},
 };
 
-/// srun's first message of the form "srun: error: node: task 1: Killed" or "node: tasks 0-2,5: Aborted".
+/// srun's message of the form "srun: error: node: task 1: Killed" or "node: tasks 0-2,5: Aborted": the first that is not of
+/// tasks that were terminated, because another's end terminates the rest and may be told later; else the first.
 struct TaskEnd {
     std::string_view tasks, how;
 };
 TaskEnd task_end_in(std::string_view log) {
+    TaskEnd first;
     constexpr std::string_view begin = "srun: error: ";
     for (std::size_t at = log.find(begin); at != log.npos; at = log.find(begin, at + 1)) {
         std::string_view rest = log.substr(at + begin.size());
@@ -94,16 +96,27 @@ TaskEnd task_end_in(std::string_view log) {
         rest.remove_prefix(tasks.size());
         if (tasks.empty() || !rest.starts_with(": ")) continue;
         rest.remove_prefix(2);
-        const std::size_t end = std::min(rest.find_first_not_of(letters), rest.size());
-        if (end > 1 && rest.front() >= 'A' && rest.front() <= 'Z') return {tasks, rest.substr(0, end)};
+        std::size_t end = std::min(rest.find_first_of("(\n"), rest.size());  // "Segmentation fault (core dumped)"
+        while (end > 0 && rest[end - 1] == ' ') --end;
+        if (end <= 1 || rest.front() < 'A' || rest.front() > 'Z') continue;
+        const TaskEnd found{tasks, rest.substr(0, end)};
+        if (found.how != "Terminated") return found;
+        if (first.tasks.empty()) first = found;
     }
-    return {};
+    return first;
+}
+
+/// The signal that a message names; 0: none.
+int signal_named(std::string_view how) {
+    for (int signal = 1; signal < NSIG; ++signal)
+        if (const char* name = ::strsignal(signal); name && how == name) return signal;
+    return 0;
 }
 
 /// The tasks that a signal ended, by that message.
 std::string tasks_in(std::string_view log) {
     const auto [tasks, how] = task_end_in(log);
-    if (tasks.empty() || how == "Exited") return {};
+    if (tasks.empty() || how.starts_with("Exited")) return {};
     return (tasks.find_first_of(",-") == tasks.npos ? "rank " : "ranks ") + std::string(tasks);
 }
 
@@ -197,7 +210,12 @@ LaunchEnd end_of_job(const SlurmJob& job) {
     return ended(TrialStatus::failed, whose);
 }
 
-LaunchEnd classify_srun(const EndSigns& signs) {
+LaunchEnd classify_srun(const EndSigns& reported) {
+    EndSigns signs = reported;
+    // srun's own code may be that of ranks which it terminated when one of them crashed.
+    if (signs.wait_status == (128 + SIGTERM) << 8)
+        if (const int own = signal_named(task_end_in(signs.log_tail).how); own > 0)
+            signs.wait_status = (128 + own) << 8;
     LaunchEnd end = classify(signs);
     if (end.status != TrialStatus::failed && end.status != TrialStatus::crashed && end.status != TrialStatus::oom)
         return end;

@@ -22,8 +22,13 @@ ok="SELECT count(*) FROM trial WHERE purpose = 'measure' AND status = 'ok'"
 gnnbench doctor --launcher srun
 expect_text out "cluster loopback, partition main: nodes of 2 CPUs" "doctor asks Slurm"
 for launcher in srun sbatch; do
-    rm -rf gnnbench.sqlite*
-    gnnbench run two.yaml --set "launcher.name=$launcher"
+    # Open MPI 4.1's sockets now and then crash in MPI_Init (mca_btl_tcp calls a null function), where nodes share busy cores.
+    for attempt in 1 2 3; do
+        rm -rf gnnbench.sqlite*
+        gnnbench run two.yaml --set "launcher.name=$launcher"
+        grep -q SIGSEGV err || break
+        echo "attempt $attempt by $launcher: $(grep -m 1 SIGSEGV err)"
+    done
     expect_code 0 "a sweep on two nodes by $launcher"
     expect_value "$ok" 4 "a sweep on two nodes by $launcher"
     expect_value "SELECT count(*) FROM verifications WHERE status = 'verified'" 4 "a sweep on two nodes by $launcher is verified, before and late"

@@ -153,6 +153,14 @@ TEST_CASE("a rank's own end is told with its rank") {
     LaunchEnd end = classify_srun(srun_ended(139, "srun: error: vm: tasks 0-1: Segmentation fault\n"));
     CHECK(end.status == TrialStatus::crashed);
     CHECK(end.reason == "ranks 0-1 were killed by signal 11 (SIGSEGV)");
+    // A rank that crashes has the others terminated, whose end may be told first and be srun's own.
+    end = classify_srun(
+        srun_ended(143,
+                   "srun: error: vm-2: task 2: Terminated\n"
+                   "slurmstepd-vm: error: *** STEP 7.0 ON vm-1 CANCELLED AT 2026-11-27T09:21:28 ***\n"
+                   "srun: error: vm-1: task 0: Segmentation fault (core dumped)\n"));
+    CHECK(end.status == TrialStatus::crashed);
+    CHECK(end.reason == "rank 0 was killed by signal 11 (SIGSEGV)");
     end = classify_srun(srun_ended(134, "srun: error: vm: task 1: Aborted\n"));
     CHECK(end.reason == "rank 1 was killed by signal 6 (SIGABRT)");
     end = classify_srun(
