@@ -125,7 +125,7 @@ PartitionFacts facts_of(const PartitionChoice& choice, const DatasetView& data, 
     const ModelSpec none;
     const PartitionTask task{.dataset = data,
                              .model = scheme ? scheme->model : none,
-                             .need = {.parts = parts},
+                             .need = {.parts = parts, .vertex_cut = candidate.plugin->cuts_vertices()},
                              .params = candidate.params,
                              .seed = choice.seed};
     try {
@@ -143,7 +143,7 @@ PartitionFacts facts_of(const PartitionChoice& choice, const DatasetView& data, 
         throw SpecError(fmt::format("a picture shows at most {} parts; found {}", most_drawn_parts, parts));
     facts.cost = measure_cost(data.graph, facts.run.partition, drawn);
     facts.unbalanced = why_not_balanced(data.graph, facts.run.partition.part_of, parts, candidate.params);
-    if (choice.volume) facts.volume = partition_volume(data.graph, facts.run.partition);
+    if (choice.volume && !task.need.vertex_cut) facts.volume = partition_volume(data.graph, facts.run.partition);
     if (scheme)
         facts.stated = stated_cost(*scheme->strategy, scheme->params, scheme->model, data, facts.run.partition);
     return facts;
@@ -170,6 +170,9 @@ int write_lines(const PartitionChoice& choice, const Store& store, const Dataset
     const Part parts = choice.parts.front();
     std::vector<PartitionVolume> volumes;
     for (const Candidate& candidate : all) {
+        if (candidate.plugin->cuts_vertices())
+            throw SpecError("--csv-for counts partitions of vertices; " + candidate.name +
+                            " deals edges to parts");
         const PartitionFacts facts = facts_of(choice, data, candidate, parts, {}, false);
         if (facts.skipped()) throw SpecError("no partition to count: " + candidate.name + " " + facts.run.skipped);
         volumes.push_back(partition_volume(graph, facts.run.partition));
@@ -197,6 +200,9 @@ std::string part_lines(const std::vector<Part>& part_of) {
 /// The one partition, as a picture, an array or lines.
 void write_partition(const PartitionChoice& choice, const PartitionFacts& facts) {
     if (facts.skipped()) throw SpecError("no partition to write: " + facts.partitioner + " " + facts.run.skipped);
+    if (facts.cost.replication > 0 && choice.output.extension() != ".svg")
+        throw SpecError("--output writes a part for each vertex; " + facts.partitioner +
+                        " deals edges to parts, of which only a picture (.svg) can be written");
     if (choice.output.extension() == ".svg")
         write_output(choice.output, picture(facts.cost, fmt::format("{} in {} parts by {}", choice.dataset,
                                                                     facts.parts, facts.partitioner)));

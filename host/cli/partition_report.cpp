@@ -41,6 +41,17 @@ std::vector<std::string> cut_row(const PartitionFacts& f, std::int64_t edges) {
             bytes_text(static_cast<double>(f.run.peak_bytes))};
 }
 
+/// Of a vertex cut.
+std::vector<std::string> copies_row(const PartitionFacts& f) {
+    return {f.partitioner,
+            std::to_string(f.parts),
+            fmt::format("{:.3f}", f.cost.replication),
+            std::to_string(f.cost.cut_nets),
+            std::to_string(f.cost.connectivity_minus_one),
+            duration_text(f.run.wall_s),
+            bytes_text(static_cast<double>(f.run.peak_bytes))};
+}
+
 std::vector<std::string> row_row(const PartitionFacts& f) {
     const Spread sent = f.cost.spread(&PartCost::sent_rows), received = f.cost.spread(&PartCost::received_rows);
     return {f.partitioner,           std::to_string(f.parts),
@@ -98,6 +109,7 @@ constexpr std::pair<const char*, std::int64_t PartCost::*> part_numbers[] = {
 std::string partition_tables(const std::vector<PartitionFacts>& all, std::int64_t edges) {
     TextColumns cut(
         {"partitioner", "parts", "edges cut", "of all", "nets cut", "sum(λ−1)", "Âᵀ", "time", "memory"});
+    TextColumns copies({"partitioner", "parts", "replication", "vertices cut", "copies", "time", "memory"});
     TextColumns rows({"partitioner", "parts", "sent, mean", "max", "÷ mean", "received, max", "÷ mean"});
     TextColumns parts({"partitioner", "parts", "messages", "max", "vertices", "÷ mean", "nonzeros", "÷ mean"});
     TextColumns stated({"partitioner", "parts", "in all", "mean", "max", "÷ mean", "messages", "max"});
@@ -109,7 +121,10 @@ std::string partition_tables(const std::vector<PartitionFacts>& all, std::int64_
                                    f.skipped() ? "skipped" : "failed", f.skipped() ? f.run.skipped : f.failed);
             continue;
         }
-        cut.add(cut_row(f, edges));
+        if (f.cost.replication > 0)
+            copies.add(copies_row(f));
+        else
+            cut.add(cut_row(f, edges));
         rows.add(row_row(f));
         parts.add(part_row(f));
         if (!f.unbalanced.empty())
@@ -123,8 +138,12 @@ std::string partition_tables(const std::vector<PartitionFacts>& all, std::int64_
                 fmt::format("{}, {} parts: nothing stated: {}\n", f.partitioner, f.parts, f.stated->skipped);
     }
     std::string text;
-    if (!cut.empty())
-        text += cut.text() + "\nrows that a part sends and receives in one product\n" + rows.text() +
+    if (!cut.empty()) text += cut.text();
+    if (!copies.empty())
+        text += (cut.empty() ? "" : "\n") +
+                std::string("vertex cuts: edges are dealt to parts, which copy vertices\n") + copies.text();
+    if (!rows.empty())
+        text += "\nrows that a part sends and receives in one product\n" + rows.text() +
                 "\nmessages a part sends; vertices and nonzeros (with diagonal) of the largest\n" + parts.text();
     if (!volumes.empty())
         text += "\nper part, in a forward and a backward product by point-to-point messages\n" + volumes.text();
@@ -159,6 +178,7 @@ json to_json(const PartitionFacts& f, bool per_part) {
               {"empty_parts", f.cost.empty_parts},
               {"partition_s", f.run.wall_s},
               {"peak_bytes", f.run.peak_bytes}});
+    if (f.cost.replication > 0) j["replication_factor"] = f.cost.replication;
     for (const auto& [name, number] : part_numbers) j[name] = to_json(f.cost.spread(number));
     if (per_part)
         for (const auto& [name, number] : part_numbers)

@@ -1,6 +1,7 @@
 #include <gnnbench/partition.hpp>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/undirected.hpp>
+#include <gnnbench/vertex_copies.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {
@@ -80,13 +82,19 @@ void fill_empty_parts(const GraphView& graph, Partition& partition) {
 
 namespace {
 
-void check_parts(std::span<const Part> part_of, Part parts, std::int64_t vertices, const char* what) {
-    if (std::ssize(part_of) != vertices)
-        throw LogicError(fmt::format("a partition gives parts to {} {}; the graph has {} vertices", part_of.size(),
-                                     what, vertices));
+/// "vertex" and "vertices".
+struct Noun {
+    const char *one, *many;
+};
+constexpr Noun a_vertex{"vertex", "vertices"}, a_column{"column", "columns"}, an_entry{"entry", "entries"};
+
+void check_parts(std::span<const Part> part_of, Part parts, std::int64_t count, const Noun& what) {
+    if (std::ssize(part_of) != count)
+        throw LogicError(
+            fmt::format("a partition gives parts to {} {}; the graph has {}", part_of.size(), what.many, count));
     const auto wrong = std::ranges::find_if(part_of, [&](Part p) { return p < 0 || p >= parts; });
     if (wrong != part_of.end())
-        throw LogicError(fmt::format("a partition of {} parts holds part {}, of vertex {}", parts, *wrong,
+        throw LogicError(fmt::format("a partition of {} parts holds part {}, of {} {}", parts, *wrong, what.one,
                                      wrong - part_of.begin()));
 }
 
@@ -104,29 +112,36 @@ void check_order(std::span<const std::int32_t> order, std::int64_t vertices) {
 
 }  // namespace
 
-void check_partition(const Partition& partition, const PartitionNeed& need, std::int64_t vertices) {
+void check_partition(const Partition& partition, const PartitionNeed& need, const GraphSize& graph) {
     if (partition.parts != need.parts)
         throw LogicError(fmt::format("a partition has {} parts; {} were asked for", partition.parts, need.parts));
-    check_parts(partition.part_of, need.parts, vertices, "vertices");
+    check_parts(partition.part_of, need.parts, graph.vertices, a_vertex);
     if (need.column_parts > 0)
-        check_parts(partition.column_part_of, need.column_parts, vertices, "columns");
+        check_parts(partition.column_part_of, need.column_parts, graph.vertices, a_column);
     else if (!partition.column_part_of.empty())
         throw LogicError("a partition divides the columns apart, which nobody asked for");
-    check_order(partition.order, vertices);
+    check_order(partition.order, graph.vertices);
+    if (!need.vertex_cut && !partition.part_of_entry.empty())
+        throw LogicError("a partition deals entries to parts, which nobody asked for");
+    if (need.vertex_cut) check_parts(partition.part_of_entry, need.parts, graph.edges, an_entry);
 }
 
 IndexMap::IndexMap(const Partition& partition) : offsets_(usize(partition.parts) + 1) {
     const std::vector<Part>& part_of = partition.part_of;
     const std::size_t n = part_of.size();
-    check_parts(part_of, partition.parts, std::ssize(part_of), "vertices");
+    check_parts(part_of, partition.parts, std::ssize(part_of), a_vertex);
     check_order(partition.order, std::ssize(part_of));
     for (const Part p : part_of) ++offsets_[usize(p) + 1];
     for (std::size_t p = 1; p < offsets_.size(); ++p) offsets_[p] += offsets_[p - 1];
     index_parts();
     by_id_ = std::ranges::is_sorted(partition.order);
-    if (by_id_ && std::ranges::is_sorted(part_of)) return;
-    const auto arrays = std::make_shared<std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>>>();
-    auto& [positions, vertices] = *arrays;
+    const auto arrays = std::make_shared<std::array<std::vector<std::int32_t>, 3>>();
+    auto& [positions, vertices, part_of_entry] = *arrays;
+    part_of_entry = partition.part_of_entry;
+    if (by_id_ && std::ranges::is_sorted(part_of)) {
+        if (!part_of_entry.empty()) places_ = {{}, {}, arrays, part_of_entry};
+        return;
+    }
     positions.resize(n);
     vertices.resize(n);
     std::vector<std::int64_t> next(offsets_.begin(), offsets_.end() - 1);
@@ -136,7 +151,7 @@ IndexMap::IndexMap(const Partition& partition) : offsets_(usize(partition.parts)
         positions[v] = static_cast<std::int32_t>(position);
         vertices[usize(position)] = static_cast<std::int32_t>(v);
     }
-    places_ = {positions, vertices, arrays};
+    places_ = {positions, vertices, arrays, part_of_entry};
 }
 
 IndexMap::IndexMap(std::vector<std::int64_t> offsets, bool by_id, Places places)
@@ -167,7 +182,17 @@ std::vector<GlobalId> IndexMap::owned(Part p, Part count) const {
     return vertices;
 }
 
+std::string why_not_served(const Partitioner& partitioner, const GraphSize& graph, const PartitionNeed& need,
+                           const Params& params) {
+    if (need.vertex_cut && !partitioner.cuts_vertices())
+        return "deals whole vertices to parts; this scheme needs a vertex cut, which deals edges, as libra does";
+    if (!need.vertex_cut && partitioner.cuts_vertices())
+        return "deals edges to parts and copies vertices; this scheme needs each vertex in one part";
+    return partitioner.why_unsupported(graph, need, params);
+}
+
 PartQuality measure_part(const GraphView& graph, const IndexMap& index, Part part) {
+    if (!index.part_of_entry().empty()) return VertexCopies(graph, index, part).quality();
     PartQuality q;
     std::vector<bool> seen(usize(graph.vertices()));
     for (const GlobalId v : index.owned(part)) {
@@ -185,7 +210,34 @@ PartQuality measure_part(const GraphView& graph, const IndexMap& index, Part par
     return q;
 }
 
+namespace {
+
+double imbalance(std::int64_t most, Part parts, std::int64_t total) {
+    return total == 0 ? 1.0 : static_cast<double>(most) * static_cast<double>(parts) / static_cast<double>(total);
+}
+
+/// Of a vertex cut, part by part.
+PartitionQuality measure_copies(const GraphView& graph, const Partition& partition) {
+    const IndexMap index(partition);
+    PartQuality sum, most;
+    for (Part p = 0; p < partition.parts; ++p) {
+        const PartQuality q = measure_part(graph, index, p);
+        sum.needed += q.needed;
+        sum.vertices += q.vertices;
+        sum.nonzeros += q.nonzeros;
+        most.vertices = std::max(most.vertices, q.vertices);
+        most.nonzeros = std::max(most.nonzeros, q.nonzeros);
+    }
+    return {.edge_cut = 0,
+            .connectivity_minus_one = sum.needed,
+            .vertex_imbalance = imbalance(most.vertices, partition.parts, sum.vertices),
+            .nonzero_imbalance = imbalance(most.nonzeros, partition.parts, sum.nonzeros)};
+}
+
+}  // namespace
+
 PartitionQuality measure_quality(const GraphView& graph, const Partition& partition) {
+    if (!partition.part_of_entry.empty()) return measure_copies(graph, partition);
     const auto n = usize(graph.vertices());
     const auto parts = usize(partition.parts);
     const auto& column_part = partition.column_part_of.empty() ? partition.part_of : partition.column_part_of;
@@ -215,14 +267,10 @@ PartitionQuality measure_quality(const GraphView& graph, const Partition& partit
             }
         }
     }
-    const auto imbalance = [parts](const std::vector<std::int64_t>& sizes, std::int64_t total) {
-        const std::int64_t most = *std::max_element(sizes.begin(), sizes.end());
-        return total == 0 ? 1.0
-                          : static_cast<double>(most) * static_cast<double>(parts) / static_cast<double>(total);
-    };
     if (parts > 0) {
-        q.vertex_imbalance = imbalance(vertices, graph.vertices());
-        q.nonzero_imbalance = imbalance(nonzeros, std::reduce(nonzeros.begin(), nonzeros.end()));
+        q.vertex_imbalance = imbalance(std::ranges::max(vertices), partition.parts, graph.vertices());
+        q.nonzero_imbalance =
+            imbalance(std::ranges::max(nonzeros), partition.parts, std::reduce(nonzeros.begin(), nonzeros.end()));
     }
     return q;
 }

@@ -20,12 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file: this, the parts of rows, those of columns, the order, then the XXH3-64 of all before it.
+/// The file: this, the parts of rows, those of columns, the order, the parts of entries, then the XXH3-64 of all before it.
 struct Header {
-    char magic[8] = {'g', 'n', 'n', 'p', 'a', 'r', 't', '1'};
+    char magic[8] = {'g', 'n', 'n', 'p', 'a', 'r', 't', '2'};
     std::uint64_t key = 0;  ///< XXH3-64 of the key's text: a renamed file is another's
     double wall_s = 0;
-    std::int64_t parts = 0, rows = 0, columns = 0, ordered = 0;  ///< lengths of the arrays
+    std::int64_t parts = 0;
+    std::int64_t rows = 0, columns = 0, ordered = 0, entries = 0;  ///< lengths of the arrays
 };
 
 using Bytes = std::vector<char>;
@@ -46,9 +47,10 @@ Bytes written(const std::string& key, const KeptPartition& kept) {
     header.rows = std::ssize(p.part_of);
     header.columns = std::ssize(p.column_part_of);
     header.ordered = std::ssize(p.order);
+    header.entries = std::ssize(p.part_of_entry);
     Bytes bytes;
     append(bytes, &header, sizeof header);
-    for (const auto* array : {&p.part_of, &p.column_part_of, &p.order})
+    for (const auto* array : {&p.part_of, &p.column_part_of, &p.order, &p.part_of_entry})
         append(bytes, array->data(), array->size() * sizeof(std::int32_t));
     const std::uint64_t digest = XXH3_64bits(bytes.data(), bytes.size());
     append(bytes, &digest, sizeof digest);
@@ -67,9 +69,12 @@ std::optional<KeptPartition> read(const std::string& key, const Bytes& bytes) {
         return {};
     const auto room =
         static_cast<std::int64_t>((bytes.size() - sizeof header - sizeof digest) / sizeof(std::int32_t));
-    for (const std::int64_t length : {header.rows, header.columns, header.ordered})
-        if (length < 0 || length > room) return {};
-    if (header.rows + header.columns + header.ordered != room) return {};
+    std::int64_t left = room;
+    for (const std::int64_t length : {header.rows, header.columns, header.ordered, header.entries}) {
+        if (length < 0 || length > left) return {};
+        left -= length;
+    }
+    if (left != 0) return {};
     KeptPartition kept{
         .partition = {.parts = static_cast<Part>(header.parts), .part_of = {}, .column_part_of = {}},
         .wall_s = header.wall_s};
@@ -82,12 +87,13 @@ std::optional<KeptPartition> read(const std::string& key, const Bytes& bytes) {
     take(kept.partition.part_of, header.rows);
     take(kept.partition.column_part_of, header.columns);
     take(kept.partition.order, header.ordered);
+    take(kept.partition.part_of_entry, header.entries);
     return kept;
 }
 
-bool fits(const Partition& p, const PartitionNeed& need, std::int64_t vertices) {
+bool fits(const Partition& p, const PartitionNeed& need, const GraphSize& graph) {
     try {
-        check_partition(p, need, vertices);
+        check_partition(p, need, graph);
         return true;
     } catch (const LogicError&) {
         return false;
@@ -102,7 +108,7 @@ bool PartitionCache::holds(const std::string& key) const {
 }
 
 std::optional<KeptPartition> PartitionCache::find(const std::string& key, const PartitionNeed& need,
-                                                  std::int64_t vertices) const {
+                                                  const GraphSize& graph) const {
     const fs::path file = file_of(key);
     std::error_code ignored;
     const auto size = fs::file_size(file, ignored);
@@ -111,7 +117,7 @@ std::optional<KeptPartition> PartitionCache::find(const std::string& key, const 
     Bytes bytes(size);
     if (!in.read(bytes.data(), std::ssize(bytes))) return {};
     auto kept = read(key, bytes);
-    if (!kept || !fits(kept->partition, need, vertices)) {
+    if (!kept || !fits(kept->partition, need, graph)) {
         fs::remove(file, ignored);
         return {};
     }

@@ -23,9 +23,9 @@ public:
     explicit PartitionCache(std::filesystem::path folder, std::int64_t limit_bytes = std::int64_t{4} << 30)
         : folder_(std::move(folder)), limit_bytes_(limit_bytes) {}
 
-    /// `key`: letters and digits. Nothing if there is none, or one that is not of such a need and so many vertices.
+    /// `key`: letters and digits. Nothing if there is none, or one that is not of such a need and such a graph.
     std::optional<KeptPartition> find(const std::string& key, const PartitionNeed& need,
-                                      std::int64_t vertices) const;
+                                      const GraphSize& graph) const;
     bool holds(const std::string& key) const;
     void keep(const std::string& key, const KeptPartition& kept) const;
 

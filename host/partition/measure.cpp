@@ -4,6 +4,7 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
+#include <gnnbench/vertex_copies.hpp>
 
 namespace gnnbench {
 namespace {
@@ -36,8 +37,44 @@ Spread PartitionCost::spread(std::int64_t PartCost::* number) const {
     return s;
 }
 
+namespace {
+
+/// Of a vertex cut: a copy's row goes to its root, and the root's back to each copy.
+PartitionCost copies_cost(const GraphView& graph, const Partition& partition, bool between) {
+    const auto parts = usize(partition.parts);
+    const IndexMap index(partition);
+    PartitionCost cost;
+    if (between) cost.rows_between.resize(parts * parts);
+    std::vector<bool> copied(usize(graph.vertices()));
+    for (Part p = 0; p < partition.parts; ++p) {
+        const VertexCopies copies(graph, index, p);
+        const PartQuality q = copies.quality();
+        PartCost mine{.vertices = q.vertices, .nonzeros = q.nonzeros};
+        for (std::size_t j = 0; j < parts; ++j) {
+            const std::int64_t rows = std::ssize(copies.held()[j]) + std::ssize(copies.lent()[j]);
+            mine.sent_rows += rows;
+            mine.sent_messages += !copies.held()[j].empty() + !copies.lent()[j].empty();
+            if (between) cost.rows_between[usize(p) * parts + j] = rows;
+        }
+        mine.received_rows = mine.sent_rows;
+        mine.received_messages = mine.sent_messages;
+        cost.connectivity_minus_one += q.needed;
+        cost.empty_parts += mine.vertices == 0;
+        for (const GlobalId v : copies.held_vertices()) copied[usize(value(v))] = true;
+        cost.parts.push_back(mine);
+    }
+    cost.backward_connectivity_minus_one = cost.connectivity_minus_one;
+    cost.cut_nets = std::ranges::count(copied, true);
+    cost.replication = 1 + static_cast<double>(cost.connectivity_minus_one) /
+                               static_cast<double>(std::max<std::int64_t>(graph.vertices(), 1));
+    return cost;
+}
+
+}  // namespace
+
 PartitionCost measure_cost(const GraphView& graph, const Partition& partition, bool between) {
     require(!between || partition.parts <= most_drawn_parts, "too many parts for a matrix of who talks to whom");
+    if (!partition.part_of_entry.empty()) return copies_cost(graph, partition, between);
     const auto parts = usize(partition.parts);
     const std::vector<Part>& owner = partition.part_of;
     const Grouped rows = grouped(partition);

@@ -31,6 +31,9 @@ struct PartitionCost {
     /// The same of the transpose, which a backward product multiplies by.
     std::int64_t backward_connectivity_minus_one = 0;
     std::int64_t cut_nets = 0;  ///< columns that another part needs
+    /// Of a vertex cut: copies of a vertex, the root included, on average; cut_nets are the vertices with several, and
+    /// connectivity_minus_one the copies beside roots, whose rows go to the roots and back. Else 0.
+    double replication = 0;
     std::int64_t empty_parts = 0;
     std::vector<PartCost> parts;
     /// Who talks to whom, where asked for: rows sent from p to q at [p · parts + q].

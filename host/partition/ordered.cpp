@@ -21,7 +21,8 @@ std::vector<std::int32_t> wanted_order(const PartitionTask& task) {
 
 Partition partition_in_order(const Partitioner& partitioner, const PartitionTask& task) {
     Partition p = partitioner.partition(task);
-    check_partition(p, task.need, task.dataset.graph.vertices());
+    const GraphView& graph = task.dataset.graph;
+    check_partition(p, task.need, {graph.vertices(), graph.edges()});
     if (auto order = wanted_order(task); !order.empty()) p.order = std::move(order);
     return p;
 }

@@ -18,12 +18,15 @@ TrainSpec plain_training(const ModelSpec& model) {
 
 }  // namespace
 
-std::string why_not_stated(const Strategy& scheme, const Params& params, const ModelSpec& model, Part parts) {
+std::string why_not_stated(const Strategy& scheme, const Params& params, const ModelSpec& model, Part parts,
+                           bool vertex_cut) {
     const TrainSpec train = plain_training(model);
     const Setting setting{parts, model, train, params};
     if (std::string why = scheme.why_unsupported(setting); !why.empty()) return why;
     const PartitionNeed need = scheme.partition_need(setting);
     if (need.column_parts > 0) return "it divides columns apart from rows";
+    if (need.vertex_cut != vertex_cut)
+        return need.vertex_cut ? "it needs a vertex cut" : "it needs each vertex in one part";
     if (need.parts != parts)
         return fmt::format("on {} ranks it needs {} parts, not one a rank", parts, need.parts);
     return {};
@@ -32,7 +35,7 @@ std::string why_not_stated(const Strategy& scheme, const Params& params, const M
 StatedCost stated_cost(const Strategy& scheme, const Params& params, const ModelSpec& model,
                        const DatasetView& data, const Partition& partition) {
     StatedCost cost;
-    cost.skipped = why_not_stated(scheme, params, model, partition.parts);
+    cost.skipped = why_not_stated(scheme, params, model, partition.parts, !partition.part_of_entry.empty());
     if (!cost.skipped.empty()) return cost;
     const TrainSpec train = plain_training(model);
     const IndexMap index(partition);

@@ -16,9 +16,10 @@ struct StatedCost {
     std::int64_t total_bytes = 0;
 };
 
-/// Why the scheme cannot train the model on as many ranks as `parts`, each with a part of one partition of all
-/// vertices; empty if it can.
-std::string why_not_stated(const Strategy& scheme, const Params& params, const ModelSpec& model, Part parts);
+/// Why the scheme cannot train the model on as many ranks as `parts`, each with a part of one partition, or of one vertex
+/// cut; empty if it can.
+std::string why_not_stated(const Strategy& scheme, const Params& params, const ModelSpec& model, Part parts,
+                           bool vertex_cut);
 
 /// Starts no rank. `model` has all its widths; float32.
 StatedCost stated_cost(const Strategy& scheme, const Params& params, const ModelSpec& model,

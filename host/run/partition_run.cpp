@@ -24,7 +24,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Memory that a forked process shares: parts of the rows, then the order.
+/// Memory that a forked process shares: parts of the rows, then the order, then parts of entries.
 class SharedNumbers {
 public:
     explicit SharedNumbers(std::size_t count) : bytes_(std::max<std::size_t>(count, 1) * sizeof(std::int32_t)) {
@@ -76,6 +76,7 @@ json partition_here(const Partitioner& partitioner, const PartitionTask& task, S
     const std::int64_t peak = own_memory("VmHWM");
     std::ranges::copy(p.part_of, out.data());
     std::ranges::copy(p.order, out.data() + p.part_of.size());
+    std::ranges::copy(p.part_of_entry, out.data() + 2 * p.part_of.size());
     return {{"wall_s", wall_s},
             {"peak_bytes", std::max<std::int64_t>(peak - before, 0)},
             {"ordered", !p.order.empty()}};
@@ -112,11 +113,12 @@ PartitionRun run_partitioner(const std::string& name, const Partitioner& partiti
                              double limit_s) {
     const GraphView& graph = task.dataset.graph;
     PartitionRun run;
-    run.skipped = partitioner.why_unsupported({graph.vertices(), graph.edges(), !graph.weights.empty()}, task.need,
-                                              task.params);
+    run.skipped = why_not_served(partitioner, {graph.vertices(), graph.edges(), !graph.weights.empty()}, task.need,
+                                 task.params);
     if (!run.skipped.empty()) return run;
     const auto n = usize(graph.vertices());
-    SharedNumbers numbers(2 * n);
+    const auto entries = task.need.vertex_cut ? usize(graph.edges()) : 0;
+    SharedNumbers numbers(2 * n + entries);
     const OomKiller killer;
     const ChildResult child =
         call_in_child([&] { return partition_and_say(partitioner, task, numbers); }, limit_s);
@@ -137,6 +139,7 @@ PartitionRun run_partitioner(const std::string& name, const Partitioner& partiti
     run.partition = {
         .parts = task.need.parts, .part_of = {numbers.data(), numbers.data() + n}, .column_part_of = {}};
     if (said.at("ordered")) run.partition.order.assign(numbers.data() + n, numbers.data() + 2 * n);
+    run.partition.part_of_entry.assign(numbers.data() + 2 * n, numbers.data() + 2 * n + entries);
     return run;
 }
 

@@ -26,7 +26,9 @@ std::optional<Partition> partition_for(const Cell& cell, const PartitionTask& ta
     if (!plugin) return {};
     const PartitionCache cache(partition_folder(cell.dataset.store));
     const std::string key = partition_key(cell, task.need, plugin->file);
-    if (auto kept = cache.find(key, task.need, task.dataset.graph.vertices())) return std::move(kept->partition);
+    const GraphView& graph = task.dataset.graph;
+    if (auto kept = cache.find(key, task.need, {graph.vertices(), graph.edges()}))
+        return std::move(kept->partition);
     if (starts_a_program(cell.partitioner, plugins))
         throw Error("the partitioner starts a program, which only a run does; it keeps the partition");
     PartitionRun made =

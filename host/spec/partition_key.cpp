@@ -27,9 +27,10 @@ std::string plugin_digest(const std::filesystem::path& plugin) {
 std::string partition_key(const Cell& cell, const PartitionNeed& need, const std::filesystem::path& plugin) {
     nlohmann::json partitioner = identity_part(cell, "partitioner");
     partitioner.erase("label");
-    const std::string text = fmt::format("{} {} {} {} {} {} {} {}", cell.dataset.digest, cell.dataset.split,
-                                         partitioner.dump(), plugin_digest(plugin), need.parts, need.column_parts,
-                                         cell.train.seed, identity_part(cell, "model").dump());
+    const std::string text =
+        fmt::format("{} {} {} {} {} {}{} {} {}", cell.dataset.digest, cell.dataset.split, partitioner.dump(),
+                    plugin_digest(plugin), need.parts, need.column_parts, need.vertex_cut ? " vertex-cut" : "",
+                    cell.train.seed, identity_part(cell, "model").dump());
     const XXH128_hash_t h = XXH3_128bits(text.data(), text.size());
     return fmt::format("{:016x}{:016x}", h.high64, h.low64);
 }

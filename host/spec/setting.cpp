@@ -71,6 +71,7 @@ std::string why_not_expected(const Cell& cell, const Strategy& strategy, const P
     if (strategy.trains_on_batches()) return graph + ", and batches are subgraphs of one that is there";
     if (cell.model.sparse_features) return graph + ": its features have no zeros that could be counted";
     if (need.column_parts > 0) return graph + ", with columns in the same parts as rows";
+    if (need.vertex_cut) return graph + ", so it has no edges to deal to parts";
     if (need.parts <= 1 || cell.partitioner.name == "random") return {};
     if (cell.partitioner.name == "block")
         return graph + ", and nobody knows its order: use the partitioner random";
@@ -118,7 +119,7 @@ std::string why_unsupported_without_kernel(const Cell& cell, const std::optional
     if (dataset) {
         const Partitioner& partitioner = plugins.partitioner(cell.partitioner.name);
         why =
-            partitioner.why_unsupported(dataset->size, strategy.partition_need(setting), cell.partitioner.params);
+            why_not_served(partitioner, dataset->size, strategy.partition_need(setting), cell.partitioner.params);
         if (!why.empty()) return from(PluginKind::partitioner, cell.partitioner, why);
     }
     return {};

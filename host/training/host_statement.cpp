@@ -140,13 +140,17 @@ std::int64_t HostStatement::reads_rows(const Adjacency& a, Direction d, std::spa
     return host_bytes::scale * std::min(count, n) + host_bytes::position_set(n);
 }
 
+void HostStatement::reads_entries() {
+    const GraphView& graph = problem_.dataset.graph;
+    rows_[0].read(0, graph.edges() * host_bytes::stored_entry(!graph.weights.empty()));
+    reads_row_starts(Direction::forward, 0, graph.vertices());
+}
+
 void HostStatement::reads_everything() {
     const GraphView& graph = problem_.dataset.graph;
-    const std::int64_t entry = host_bytes::stored_entry(!graph.weights.empty());
-    rows_[0].read(0, graph.edges() * entry);
-    reads_row_starts(Direction::forward, 0, graph.vertices());
+    reads_entries();
     if (!graph.symmetric) {
-        rows_[1].read(0, graph.edges() * entry);
+        rows_[1].read(0, graph.edges() * host_bytes::stored_entry(!graph.weights.empty()));
         reads_row_starts(Direction::backward, 0, graph.vertices());
     }
     features_.read(0, graph.vertices() * problem_.dataset.feature_count * 4);
@@ -160,6 +164,7 @@ HostMemory HostStatement::most(std::int64_t device_bytes) const {
         for (const MappedPages& p : *pages) mapped += p.bytes();
     // Positions are looked up everywhere, and vertices of one part.
     if (!problem_.index.identity()) mapped += host_bytes::index_map * problem_.index.vertices();
+    mapped += host_bytes::entry_part * std::ssize(problem_.index.part_of_entry());
     return {std::max(most_, training), mapped};
 }
 
@@ -292,7 +297,8 @@ HostMemory host_memory(const Strategy& strategy, const Problem& p, int rank, std
     HostStatement m(p, element_bytes, device_on_host);
     m.take(host_bytes::idle_worker);
     if (rank == 0 && !p.index.identity()) {  // the partition, and the index map before it is shared
-        const std::int64_t made = (4 + host_bytes::index_map) * p.index.vertices();
+        const std::int64_t made = (4 + host_bytes::index_map) * p.index.vertices() +
+                                  2 * host_bytes::entry_part * std::ssize(p.index.part_of_entry());
         m.take(made);
         m.let_go(made);
     }

@@ -22,11 +22,11 @@ public:
         : problem_(problem),
           backend_(rank.backend),
           group_(std::move(layout.group)),
-          owned_(problem.index, layout.part, 1, backend_),
-          network_(std::move(plan), problem.model, problem.train, *first_weights_of(problem), owned_.size(),
+          held_(HeldVertices(problem.index, layout.part, 1, backend_).with_copies(layout.copies)),
+          network_(std::move(plan), problem.model, problem.train, *first_weights_of(problem), held_.size(),
                    backend_),
-          vertices_(problem, owned_, backend_) {
-        load_input(layout.part);
+          vertices_(problem, held_, backend_) {
+        load_input(layout);
         const Adjacency adjacency = adjacency_of(problem);
         spmm_ = make_spmm(adjacency, network_.plan().widest_operand());
         load();
@@ -56,7 +56,10 @@ public:
     ModelWeights weights() override { return network_.parameters().weights(); }
     ModelWeights gradients() override { return network_.parameters().gradients(); }
     Moments moments() override { return network_.parameters().moments(); }
-    OwnedRows embeddings() override { return {owned_.ids(), backend_.download(forward(Pass::evaluation, 0))}; }
+    OwnedRows embeddings() override {
+        const HeldVertices owned = held_.run(0, held_.size() - held_.copies());
+        return {owned.ids(), backend_.download(forward(Pass::evaluation, 0).rows_from(0, owned.size()))};
+    }
     std::vector<RowAges> row_ages() const override { return spmm_->row_ages(); }
     std::string notes() const override {
         std::string of_spmm = spmm_->notes();
@@ -65,18 +68,19 @@ public:
     }
 
 private:
-    void load_input(Part part) {
+    void load_input(const RowLayout& layout) {
         const LayerPlan& plan = network_.plan();
         const std::int64_t columns = plan.spec(0).f;
-        if (plan.holds_dense_input()) input_ = load_features(problem_, owned_, 0, columns, backend_);
+        if (plan.holds_dense_input()) input_ = load_features(problem_, held_, 0, columns, backend_);
         // Where nothing holds values, the zeros of these vertices are counted all the same.
         if (plan.holds_sparse_input())
-            sparse_input_ = load_sparse_features(problem_, problem_.index.owned(part), backend_);
+            sparse_input_ = load_sparse_features(
+                problem_, HeldVertices(problem_.index.owned(layout.part)).with_copies(layout.copies), backend_);
     }
 
     /// X as layer 0 reads it.
     LayerInput input() const {
-        const MatrixView dense{input_.view().data, owned_.size(), network_.plan().spec(0).f,
+        const MatrixView dense{input_.view().data, held_.size(), network_.plan().spec(0).f,
                                network_.plan().spec(0).f, backend_.dtype()};
         return {dense, sparse_input_.get()};
     }
@@ -149,7 +153,7 @@ private:
     const Problem problem_;
     Backend& backend_;
     std::shared_ptr<Communicator> group_;
-    HeldVertices owned_;
+    HeldVertices held_;
     Network network_;
     std::unique_ptr<DistributedSpmm> spmm_;
     VertexData vertices_;

@@ -9,9 +9,9 @@
 namespace gnnbench {
 
 std::int64_t row_parallel_memory(const LayerPlan& plan, const Problem& p, Part part,
-                                 const StateSpmmMemory& product, std::int64_t element_bytes) {
+                                 const StateSpmmMemory& product, std::int64_t element_bytes, std::int64_t copies) {
     MemoryStatement m(element_bytes);
-    const std::int64_t n = p.index.size(part), f_0 = p.dataset.feature_count;
+    const std::int64_t n = p.index.size(part) + copies, f_0 = p.dataset.feature_count;
     if (plan.holds_dense_input()) m.matrix(n, f_0);
     if (plan.trains_input() && p.train.optimizer != OptimizerKind::sgd) m.matrix(n, 2 * f_0);  // X's moments
     Network::state_memory(m, plan, p.model, p.train, n);

@@ -14,6 +14,14 @@ HeldVertices::HeldVertices(const IndexMap& index, Part first, Part count, const 
     if (backend.holds_values()) ids_ = index.owned(first, count);
 }
 
+HeldVertices HeldVertices::with_copies(std::span<const GlobalId> copies) const {
+    HeldVertices all = *this;
+    if (std::ssize(ids_) == count_) all.ids_.insert(all.ids_.end(), copies.begin(), copies.end());
+    all.count_ += std::ssize(copies);
+    all.copies_ += std::ssize(copies);
+    return all;
+}
+
 HeldVertices HeldVertices::run(std::int64_t first, std::int64_t count) const {
     if (ids_.empty()) return HeldVertices(count);
     return {std::span(ids_).subspan(usize(first), usize(count))};
@@ -33,6 +41,15 @@ Array<T> load_owned(std::span<const T> all, const HeldVertices& owned, Backend& 
     mine.reserve(usize(owned.size()));
     for (const GlobalId v : owned.ids()) mine.push_back(all[usize(value(v))]);
     return backend.upload(std::span<const T>(mine));
+}
+
+/// Of copies none: they belong to their roots.
+Array<Split> load_split(std::span<const Split> all, const HeldVertices& owned, Backend& backend) {
+    if (!backend.holds_values()) return room_for<Split>(usize(owned.size()), backend);
+    std::vector<Split> mine(usize(owned.size()), Split::none);
+    for (std::size_t r = 0; r < usize(owned.size() - owned.copies()); ++r)
+        mine[r] = all[usize(value(owned.ids()[r]))];
+    return backend.upload(std::span<const Split>(mine));
 }
 
 /// The columns of `held`, row by row.
@@ -158,7 +175,7 @@ std::unique_ptr<PreparedMatrix> load_sparse_features(const Problem& problem, con
 
 VertexData::VertexData(const Problem& problem, const HeldVertices& owned, Backend& backend, ClassRange held)
     : multi_label(problem.dataset.multi_label()),
-      split(load_owned(problem.dataset.split, owned, backend)),
+      split(load_split(problem.dataset.split, owned, backend)),
       ids(load_ids(owned, backend)) {
     SetupTimer timer(problem.cost ? &problem.cost->read : nullptr);
     if (multi_label)

@@ -16,25 +16,38 @@ namespace {
 
 constexpr std::size_t id_bytes = sizeof(std::int32_t);
 
-/// Offsets, then whether parts lie by id, then whether positions are ids.
-std::vector<std::int64_t> header_of(const IndexMap& index) {
-    std::vector<std::int64_t> header = index.offsets();
-    header.push_back(index.by_id());
-    header.push_back(index.identity());
-    return header;
+/// What every rank is told first.
+struct Header {
+    std::int64_t by_id = 0;      ///< whether parts lie by id
+    std::int64_t positions = 0;  ///< how many are listed; 0: they are ids
+    std::int64_t entries = 0;    ///< that have parts
+
+    std::int64_t numbers() const { return 2 * positions + entries; }
+};
+
+Header header_of(const IndexMap& index) {
+    return {index.by_id(), std::ssize(index.places().position), std::ssize(index.part_of_entry())};
 }
 
-/// Both arrays, one after the other.
-IndexMap::Places places_in(std::span<const std::byte> bytes, std::shared_ptr<const void> memory) {
+/// The arrays, one after the other.
+IndexMap::Places places_in(std::span<const std::byte> bytes, const Header& header,
+                           std::shared_ptr<const void> memory) {
     const std::span ids(reinterpret_cast<const std::int32_t*>(bytes.data()), bytes.size() / id_bytes);
-    return {ids.first(ids.size() / 2), ids.subspan(ids.size() / 2), std::move(memory)};
+    const auto n = usize(header.positions);
+    return {ids.first(n), ids.subspan(n, n), std::move(memory), ids.subspan(2 * n)};
+}
+
+IndexMap::Places room_for(const Header& header) {
+    const auto own = std::make_shared<std::vector<std::int32_t>>(usize(header.numbers()));
+    return places_in(std::as_bytes(std::span(*own)), header, own);
 }
 
 std::span<const std::byte> bytes_of(std::span<const std::int32_t> ids) { return std::as_bytes(ids); }
 
 /// What the first rank of a host has, in a file that the host's ranks map; it has no name any more when this returns.
 /// Without a value where the file cannot be written.
-std::optional<IndexMap::Places> mapped_places(const IndexMap::Places& first, const ProcessGroup& host) {
+std::optional<IndexMap::Places> mapped_places(const IndexMap::Places& first, const Header& header,
+                                              const ProcessGroup& host) {
     std::optional<TemporaryFolder> folder;
     std::string name;
     if (host.rank() == 0) try {
@@ -42,6 +55,7 @@ std::optional<IndexMap::Places> mapped_places(const IndexMap::Places& first, con
             OutputFile file(folder->path() / "places");
             file.write(bytes_of(first.position));
             file.write(bytes_of(first.vertex));
+            file.write(bytes_of(first.part_of_entry));
             file.close();
             name = (folder->path() / "places").string();
         } catch (const EnvironmentError&) {
@@ -51,7 +65,7 @@ std::optional<IndexMap::Places> mapped_places(const IndexMap::Places& first, con
     if (name.empty()) return std::nullopt;
     const auto file = std::make_shared<MappedFile>(name);
     host.barrier();
-    return places_in(file->bytes(), file);
+    return places_in(file->bytes(), header, file);
 }
 
 }  // namespace
@@ -60,13 +74,16 @@ IndexMap shared_index(const Partition& partition, const ProcessGroup& group, Set
     SetupTimer timer(&cost);
     std::optional<IndexMap> made;
     if (group.rank() == 0) made.emplace(partition);
-    std::vector<std::int64_t> header(usize(partition.parts) + 3);
-    if (made) header = header_of(*made);
-    group.broadcast(header.data(), header.size() * sizeof header[0], 0);
-    const bool identity = header.back() != 0, by_id = header[header.size() - 2] != 0;
-    header.resize(header.size() - 2);
-    const std::int64_t n = header.back();
-    if (identity) return {std::move(header), by_id, {}};
+    std::vector<std::int64_t> offsets(usize(partition.parts) + 1);
+    Header header;
+    if (made) {
+        offsets = made->offsets();
+        header = header_of(*made);
+    }
+    group.broadcast(offsets.data(), offsets.size() * sizeof offsets[0], 0);
+    group.broadcast(&header, sizeof header, 0);
+    const bool by_id = header.by_id != 0;
+    if (header.numbers() == 0) return {std::move(offsets), by_id, {}};
 
     const ProcessGroup host = group.split_by_host();
     const ProcessGroup firsts = group.split(host.rank() == 0 ? 0 : 1, group.rank());
@@ -74,35 +91,32 @@ IndexMap shared_index(const Partition& partition, const ProcessGroup& group, Set
     if (made) {
         places = made->places();
     } else if (host.rank() == 0) {
-        const auto own = std::make_shared<std::vector<std::int32_t>>(usize(2 * n));
-        places = places_in(std::as_bytes(std::span(*own)), own);
+        places = room_for(header);
     }
     const auto receive = [&](const ProcessGroup& from) {
-        for (const auto& ids : {places.position, places.vertex})
+        for (const auto& ids : {places.position, places.vertex, places.part_of_entry})
             from.broadcast(const_cast<std::int32_t*>(ids.data()), ids.size_bytes(), 0);
-        if (from.rank() != 0) timer.add_bytes(2 * n * std::int64_t{id_bytes});
+        if (from.rank() != 0) timer.add_bytes(header.numbers() * std::int64_t{id_bytes});
     };
     if (host.rank() == 0) receive(firsts);
-    if (host.size() == 1) return {std::move(header), by_id, std::move(places)};
-    if (std::optional<IndexMap::Places> mapped = mapped_places(places, host)) {
+    if (host.size() == 1) return {std::move(offsets), by_id, std::move(places)};
+    if (std::optional<IndexMap::Places> mapped = mapped_places(places, header, host)) {
         places = std::move(*mapped);
     } else {
-        if (host.rank() != 0) {
-            const auto own = std::make_shared<std::vector<std::int32_t>>(usize(2 * n));
-            places = places_in(std::as_bytes(std::span(*own)), own);
-        }
+        if (host.rank() != 0) places = room_for(header);
         receive(host);
     }
-    return {std::move(header), by_id, std::move(places)};
+    return {std::move(offsets), by_id, std::move(places)};
 }
 
 PartitionQuality quality_of(const GraphView& graph, const IndexMap& index, const ProcessGroup& group) {
-    std::vector<double> sums(3), largest(2);
+    std::vector<double> sums(4), largest(2);
     for (Part p = group.rank(); p < index.parts(); p += group.size()) {
         const PartQuality q = measure_part(graph, index, p);
         sums[0] += static_cast<double>(q.edge_cut);
         sums[1] += static_cast<double>(q.needed);
         sums[2] += static_cast<double>(q.nonzeros);
+        sums[3] += static_cast<double>(q.vertices);
         largest[0] = std::max(largest[0], static_cast<double>(q.vertices));
         largest[1] = std::max(largest[1], static_cast<double>(q.nonzeros));
     }
@@ -113,7 +127,7 @@ PartitionQuality quality_of(const GraphView& graph, const IndexMap& index, const
     };
     return {.edge_cut = static_cast<std::int64_t>(sums[0]),
             .connectivity_minus_one = static_cast<std::int64_t>(sums[1]),
-            .vertex_imbalance = imbalance(largest[0], static_cast<double>(graph.vertices())),
+            .vertex_imbalance = imbalance(largest[0], sums[3]),
             .nonzero_imbalance = imbalance(largest[1], sums[2])};
 }
 

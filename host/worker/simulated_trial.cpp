@@ -150,9 +150,9 @@ private:
         if (reason.empty()) reason = strategy_->why_unsupported(setting());
         if (reason.empty() && cell_.slowdown.declared()) reason = "a slowdown takes time of this machine's clock";
         if (reason.empty())
-            reason = partitioner_->why_unsupported(
-                {data_.graph.vertices(), data_.graph.edges(), !data_.graph.weights.empty()},
-                strategy_->partition_need(setting()), cell_.partitioner.params);
+            reason = why_not_served(*partitioner_,
+                                    {data_.graph.vertices(), data_.graph.edges(), !data_.graph.weights.empty()},
+                                    strategy_->partition_need(setting()), cell_.partitioner.params);
         if (reason.empty() && !expected_) reason = why_not_normalised(Adjacency(data_.graph, model_));
         if (reason.empty() && expected_)
             reason = why_not_expected(cell_, *strategy_, strategy_->partition_need(setting()));

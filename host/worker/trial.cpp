@@ -159,7 +159,8 @@ private:
         if (reason.empty() && group_.rank() == 0)
             reason = why_not_normalised(Adjacency(work_->data.graph, work_->model, cell_.threads_per_rank));
         if (reason.empty())
-            reason = plugins_.partitioner->why_unsupported(
+            reason = why_not_served(
+                *plugins_.partitioner,
                 {work_->data.graph.vertices(), work_->data.graph.edges(), !work_->data.graph.weights.empty()},
                 plugins_.strategy->partition_need(setting()), cell_.partitioner.params);
         for (const std::string& r : group_.all_gather(reason))

@@ -199,7 +199,8 @@ MadePartition partition_on_root(const Partitioner& partitioner, const PartitionT
                                 const ProcessGroup& group, const PartitionPlace* place) {
     MadePartition made;
     if (place && group.rank() == 0)
-        if (auto kept = place->cache.find(place->key, task.need, task.dataset.graph.vertices()))
+        if (auto kept = place->cache.find(place->key, task.need,
+                                          {task.dataset.graph.vertices(), task.dataset.graph.edges()}))
             made = {std::move(kept->partition), kept->wall_s, true};
     std::uint8_t found = made.kept;
     group.broadcast(&found, sizeof found, 0);
@@ -221,7 +222,8 @@ MadePartition partition_on_root(const Partitioner& partitioner, const PartitionT
 
 Partition make_partition(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group) {
     Partition partition = partition_on_root(partitioner, task, group, nullptr).partition;
-    for (auto* array : {&partition.part_of, &partition.column_part_of, &partition.order}) share(group, *array);
+    for (auto* array : {&partition.part_of, &partition.column_part_of, &partition.order, &partition.part_of_entry})
+        share(group, *array);
     return partition;
 }
 

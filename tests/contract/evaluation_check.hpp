@@ -120,6 +120,20 @@ inline Score score_by(const HostMatrix& logits, const DatasetView& data) {
     return score;
 }
 
+/// Empty, or where the embeddings are not the logits that exact products give.
+inline std::string embeddings_problem(Trainer& trainer, const DatasetView& data, const ProcessGroup& world,
+                                      const HostMatrix& wanted) {
+    const Logits found = gather_embeddings(trainer, data, world);
+    if (!found.problem.empty()) return found.problem;
+    for (std::size_t i = 0; i < wanted.values.size(); ++i)
+        if (const double x = wanted.values[i], y = found.of.values[i];
+            std::abs(x - y) > 1e-9 * std::max(1.0, std::abs(x)))
+            return fmt::format("the embedding of vertex {} in column {} is {}; by its weights it is {}",
+                               static_cast<std::int64_t>(i) / wanted.cols,
+                               static_cast<std::int64_t>(i) % wanted.cols, y, x);
+    return {};
+}
+
 /// Empty, or what is wrong: embeddings that miss a vertex, a score that is not theirs, or, unless `random`
 /// (dropout, sampling), a loss in the epoch after that is not theirs. Trains that epoch.
 inline std::string evaluation_problem(CollectiveTrainer& trainer, const DatasetView& data,

@@ -34,7 +34,7 @@ struct Candidate {
         const DatasetView data = graphs::bare(graph);
         Partition p =
             partitioner->partition({.dataset = data, .model = {}, .need = need, .params = params, .seed = seed});
-        check_partition(p, need, graph.vertices());
+        check_partition(p, need, {graph.vertices(), graph.edges()});
         return p;
     }
     using Settings = std::vector<std::pair<std::string, std::string>>;
@@ -49,6 +49,11 @@ struct Candidate {
         return with({{name_of_param, text}});
     }
 };
+
+/// What a partitioner is for: vertices or edges in so many parts.
+inline PartitionNeed need_of(const Partitioner& partitioner, Part parts) {
+    return {.parts = parts, .vertex_cut = partitioner.cuts_vertices()};
+}
 
 inline Candidate candidate(const std::string& name) {
     return {name, catalog().partitioner(name), catalog().find(PluginKind::partitioner, name).params};

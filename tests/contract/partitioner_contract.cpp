@@ -30,7 +30,7 @@ std::vector<NamedGraph> all_graphs() {
 TEST_CASE("contract: there are partitioners, and none is refused", "[contract][partitioner]") {
     const auto names = catalog().names(PluginKind::partitioner);
     for (const char* shipped : {"bfs", "block", "command", "degree-balanced", "file", "hypergraph", "metis",
-                                "random", "stochastic-hypergraph"})
+                                "libra", "random", "stochastic-hypergraph"})
         CHECK(std::find(names.begin(), names.end(), shipped) != names.end());
     for (const ListedPlugin& p : catalog().list()) {
         if (p.kind != PluginKind::partitioner) continue;
@@ -47,9 +47,10 @@ TEST_CASE("contract: a partition is valid, or the reason why there is none is to
             for (Part parts : {1, 2, 3, 4, 7, 9, 30, 64})  // 9 and 30: as many as two of the graphs have vertices
                 for (Part column_parts : {0, 5}) {
                     INFO(name << " on " << g.name << ", " << parts << " parts, " << column_parts << " of columns");
-                    const PartitionNeed need{.parts = parts, .column_parts = column_parts};
+                    PartitionNeed need = need_of(*c.partitioner, parts);
+                    need.column_parts = column_parts;
                     const Params params = files.params(c, g, parts);
-                    if (!c.partitioner->why_unsupported(size_of(g), need, params).empty()) continue;
+                    if (!why_not_served(*c.partitioner, size_of(g), need, params).empty()) continue;
 
                     Partition p;
                     try {
@@ -76,6 +77,7 @@ TEST_CASE("contract: a partition is valid, or the reason why there is none is to
                     CHECK(again.part_of == p.part_of);
                     CHECK(again.column_part_of == p.column_part_of);
                     CHECK(again.order == p.order);
+                    CHECK(again.part_of_entry == p.part_of_entry);
                 }
     }
 }
@@ -115,8 +117,9 @@ TEST_CASE("contract: every partitioner serves one part", "[contract][partitioner
         for (const NamedGraph& g : all_graphs()) {
             INFO(name << " on " << g.name);
             const Params params = files.params(c, g, 1);
-            REQUIRE(c.partitioner->why_unsupported(size_of(g), {.parts = 1}, params).empty());
-            const Partition p = c.partition(g.view(), {.parts = 1}, params, 1);
+            const PartitionNeed need = need_of(*c.partitioner, 1);
+            REQUIRE(why_not_served(*c.partitioner, size_of(g), need, params).empty());
+            const Partition p = c.partition(g.view(), need, params, 1);
             CHECK(sizes(p.part_of, 1)[0] == g.view().vertices());
         }
     }

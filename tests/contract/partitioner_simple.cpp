@@ -1,5 +1,8 @@
-// degree-balanced, bfs and what metis counts.
+// degree-balanced, bfs, libra, and what metis counts.
+#include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <set>
 
 #include <catch2/catch.hpp>
 
@@ -89,4 +92,55 @@ TEST_CASE("metis: a graph that made symmetric has too many entries is not served
     CHECK(symmetrised(star.view(), 16).neighbours.size() == 16);
     CHECK_THROWS_AS(symmetrised(star.view(), 15), Unsupported);
     CHECK_THROWS_WITH(symmetrised(star.view(), 15), Contains("more than 15"));
+}
+
+TEST_CASE("libra: every edge goes where its rule says, and every root is a copy", "[contract][partitioner]") {
+    const Candidate c = candidate("libra");
+    for (const auto& g : graphs::of_every_kind())
+        for (const Part parts : {1, 2, 3, 7, 70}) {
+            INFO(g.name << ", " << parts << " parts");
+            const GraphView graph = g.view();
+            const PartitionNeed need{.parts = parts, .vertex_cut = true};
+            const Partition p = c.partition(graph, need, c.defaults(), 5);
+            std::vector<std::int64_t> load(usize(parts)), degree(usize(graph.vertices()));
+            std::vector<std::set<Part>> at(degree.size());
+            std::set<Part> all;
+            for (Part part = 0; part < parts; ++part) all.insert(part);
+            for (std::size_t v = 0; v < degree.size(); ++v)
+                for (auto e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e)
+                    ++degree[v], ++degree[usize(graph.indices[usize(e)])];
+            for (std::size_t v = 0; v < degree.size(); ++v)
+                for (auto e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
+                    const auto u = usize(graph.indices[usize(e)]);
+                    std::set<Part> both, where;
+                    std::ranges::set_intersection(at[u], at[v], std::inserter(both, both.end()));
+                    if (at[u].empty() && at[v].empty())
+                        where = all;
+                    else if (at[u].empty() || at[v].empty())
+                        where = at[u].empty() ? at[v] : at[u];
+                    else
+                        where = !both.empty() ? both : degree[u] < degree[v] ? at[u] : at[v];
+                    const Part chosen = p.part_of_entry[usize(e)];
+                    CHECK(where.contains(chosen));
+                    for (const Part other : where) CHECK(load[usize(chosen)] <= load[usize(other)]);
+                    ++load[usize(chosen)];
+                    at[u].insert(chosen);
+                    at[v].insert(chosen);
+                }
+            for (std::size_t v = 0; v < degree.size(); ++v)
+                if (!at[v].empty()) CHECK(at[v].contains(p.part_of[v]));
+        }
+    const auto g = graphs::grid(20);
+    const PartitionNeed need{.parts = 4, .vertex_cut = true};
+    const Partition one = c.partition(g.view(), need, c.defaults(), 1);
+    CHECK(c.partition(g.view(), need, c.defaults(), 2).part_of_entry != one.part_of_entry);
+    CHECK(c.partition(g.view(), need, c.with("seed", "1"), 2).part_of_entry == one.part_of_entry);
+    CHECK(c.partition(g.view(), need, c.with("edge_order", "random"), 1).part_of_entry != one.part_of_entry);
+    CHECK_THAT(why_not_served(*c.partitioner, size_of(g), {.parts = 4}, c.defaults()),
+               Contains("each vertex in one part"));
+    CHECK_THAT(why_not_served(*candidate("metis").partitioner, size_of(g), need, candidate("metis").defaults()),
+               Contains("needs a vertex cut"));
+    CHECK_THAT(why_not_served(*c.partitioner, size_of(g), {.parts = 4, .column_parts = 2, .vertex_cut = true},
+                              c.defaults()),
+               Contains("columns"));
 }

@@ -115,14 +115,15 @@ inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v
     const ModelSpec model = v.complete_model();
     const TrainSpec train = v.complete_train();
     const auto strategy = catalog().strategy(s.name);
-    const auto partitioner = catalog().partitioner("random");
-    const Params partitioner_params(catalog().find(PluginKind::partitioner, "random").params);
     const Setting setting{ranks, model, train, s.params};
     const PartitionNeed need = strategy->partition_need(setting);
+    const char* const divides = need.vertex_cut ? "libra" : "random";
+    const auto partitioner = catalog().partitioner(divides);
+    const Params partitioner_params(catalog().find(PluginKind::partitioner, divides).params);
     out.skipped = strategy->why_unsupported(setting);
     if (out.skipped.empty())
-        out.skipped = partitioner->why_unsupported({data.graph.vertices(), data.graph.edges(), false}, need,
-                                                   partitioner_params);
+        out.skipped = why_not_served(*partitioner, {data.graph.vertices(), data.graph.edges(), false}, need,
+                                     partitioner_params);
     if (!out.skipped.empty()) return out;
     const Partition partition = partition_in_order(
         *partitioner, {.dataset = data, .model = model, .need = need, .params = partitioner_params, .seed = 3});

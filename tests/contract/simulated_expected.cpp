@@ -263,8 +263,10 @@ Bytes bytes_of(const std::string& name, const std::map<std::string, std::string>
     const auto strategy = catalog().strategy(name);
     const Setting setting{ranks, model, train, s.params};
     out.skipped = strategy->why_unsupported(setting);
+    const PartitionNeed need = strategy->partition_need(setting);
+    if (need.vertex_cut) out.skipped = "an expected graph has no edges to deal to parts";
     if (!out.skipped.empty()) return out;
-    const Part parts = strategy->partition_need(setting).parts;
+    const Part parts = need.parts;
     const std::int64_t n = data.graph.vertices();
     const IndexMap index = there ? at_random(n, parts, 3) : sized_parts(n, parts);
     SharedSetup shared;

@@ -29,6 +29,7 @@ Partition partition_of(const json& c) {
     Partition p;
     p.parts = ProcessGroup::world().size();
     p.part_of = c.at("part_of").get<std::vector<Part>>();
+    if (c.contains("part_of_entry")) p.part_of_entry = c.at("part_of_entry").get<std::vector<Part>>();
     return p;
 }
 
@@ -111,11 +112,12 @@ TEST_CASE("schemes with old rows have the losses, gradients and weights of their
         CHECK(d.volume == "");
         seen.insert(c.at("scheme").get<std::string>());
     }
-    CHECK(seen == std::set<std::string>{"pipegcn", "sancus"});
+    CHECK(seen == std::set<std::string>{"distgnn", "pipegcn", "sancus"});
 }
 
 TEST_CASE("schemes with old rows are exact where none may be old, as every exact scheme is") {
     const std::vector<std::pair<std::string, std::map<std::string, std::string>>> exact = {
+        {"distgnn", {{"algorithm", "cd-0"}}},
         {"pipegcn", {{"staleness", "0"}}},
         {"sancus", {{"interval", "1"}}},
         {"sancus", {{"policy", "change"}, {"least_change", "0"}}},
@@ -145,7 +147,7 @@ TEST_CASE("schemes with old rows are exact where none may be old, as every exact
 TEST_CASE("a mistake in what is old is found") {
     const json made = read_cases("staleness/cases.json");
     REQUIRE(ProcessGroup::world().size() == made.at("parts").get<int>());
-    int fresh = 0, unsmoothed = 0, late = 0, own = 0;
+    int fresh = 0, unsmoothed = 0, late = 0, own = 0, delayed = 0, local = 0;
     for (const json& c : made.at("cases")) {
         json wrong = c.at("params");
         INFO(c.at("scheme") << " " << wrong << ", layers " << c.at("layers") << ", widths " << c.at("widths"));
@@ -163,6 +165,29 @@ TEST_CASE("a mistake in what is old is found") {
             CHECK(d.gradient > allowed);
             CHECK(d.ages);
             ++fresh;
+        }
+        if (c.at("scheme") == "distgnn" && wrong.at("algorithm") != "0c") {
+            if (wrong.at("algorithm") == "cd-r") {
+                wrong.at("delay") = wrong.at("delay").get<int>() + 1;  // off by one epoch
+                const Differences d = differences(made, c, wrong);
+                CHECK(d.loss > allowed);
+                CHECK(d.ages);
+                CHECK(d.volume != "");
+                ++delayed;
+                wrong = c.at("params");
+            }
+            wrong.at("backward") =
+                wrong.at("backward") == "local" ? "summed" : "local";  // gradients left where they are
+            Differences d = differences(made, c, wrong);
+            CHECK(d.loss > allowed);
+            CHECK(d.gradient > allowed);
+            CHECK(d.volume != "");
+            wrong = c.at("params");
+            wrong.at("algorithm") = "0c";  // an exchange left out that is stated
+            d = differences(made, c, wrong);
+            CHECK(d.loss > allowed);
+            CHECK(d.volume != "");
+            ++local;
         }
         if (c.at("scheme") == "sancus" && wrong.at("policy") == "interval" && wrong.at("interval") > 1) {
             wrong.at("interval") = wrong.at("interval").get<int>() + 1;  // a broadcast left out that is stated
@@ -183,4 +208,6 @@ TEST_CASE("a mistake in what is old is found") {
     CHECK(unsmoothed >= 4);
     CHECK(late >= 4);
     CHECK(own >= 4);
+    CHECK(delayed >= 4);
+    CHECK(local >= 4);
 }

@@ -16,6 +16,7 @@
 #include "contract/graphs.hpp"
 #include "partition/ordered.hpp"
 #include "plugin/loader.hpp"
+#include "worker/evaluation_check.hpp"
 #include "worker/verification.hpp"
 #include "worker/workload.hpp"
 
@@ -202,21 +203,24 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioned, con
     const ModelSpec model = v.complete_model();
     const TrainSpec train = v.complete_train();
     const auto strategy = catalog().strategy(s.name);
+    const Setting setting{world.size(), model, train, s.params};
+    const PartitionNeed need = strategy->partition_need(setting);
     const std::size_t colon = partitioned.find(':');
-    const std::string partitioner_name = partitioned.substr(0, colon);
+    std::string partitioner_name = partitioned.substr(0, colon);
+    if (need.vertex_cut && (partitioner_name == "random" || partitioner_name == "block"))
+        partitioner_name = "libra";
     const auto partitioner = catalog().partitioner(partitioner_name);
     const auto declared = catalog().find(PluginKind::partitioner, partitioner_name).params;
     Params partitioner_params(declared);
     if (colon != std::string::npos)
         for (const ParamDecl& d : declared)
             if (d.name == std::string(order_param)) partitioner_params.set(d, partitioned.substr(colon + 1));
-    const Setting setting{world.size(), model, train, s.params};
-    const PartitionNeed need = strategy->partition_need(setting);
     Outcome o;
     o.skipped = strategy->why_unsupported(setting);
     if (o.skipped.empty())
-        o.skipped = partitioner->why_unsupported(
-            {data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()}, need, partitioner_params);
+        o.skipped =
+            why_not_served(*partitioner, {data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()},
+                           need, partitioner_params);
     if (!o.skipped.empty()) return o;
 
     Partition partition;
@@ -234,10 +238,19 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioned, con
     CheckedTraining training(*strategy, problem, *backend, separate_wait);
     const bool trained = trains_features(s.params);
     o = training.train(epochs, [&]() -> const ReferenceResult& { return reference(data, v, epochs, trained); });
+    if (need.vertex_cut) o.kept = 2 * o.kept + std::int64_t{epochs} * model.layers();
     if (k.dtype == DType::f64) {
         const bool random = train.dropout > 0 || train.input_dropout > 0 || !o.approximation.empty();
-        o.evaluation_problem =
-            evaluation_problem(training.trainer(), data, world, epochs, random, o.agreement.tolerance);
+        // Whatever a scheme approximates in training, it evaluates the weights that it has on the whole graph.
+        if (!o.approximation.empty() && !trained)
+            o.evaluation_problem =
+                embeddings_problem(training.trainer(), data, world,
+                                   reference_logits(catalog(), {data, model, train, nullptr, epochs, false},
+                                                    training.trainer().weights(), DType::f64)
+                                       .value);
+        if (o.evaluation_problem.empty())
+            o.evaluation_problem =
+                evaluation_problem(training.trainer(), data, world, epochs, random, o.agreement.tolerance);
     }
     return o;
 }

@@ -122,8 +122,8 @@ void check(const StrategyVariant& s, const std::string& partitioner, const Kerne
     CHECK(o.allocations_in_epochs == 0);
     // `reference` keeps sparse matrices outside its counted memory: what is counted is all the rest.
     if (k.name == "reference") CHECK(o.bytes_at_setup == o.stated_bytes);
-    // A copy lays out what an all-gather sends or brings, keeps rows for a later epoch, or transposes for a tuned
-    // product; else a view would serve.
+    // A copy lays out what an all-gather sends or brings, keeps rows for a later epoch, transposes for a tuned
+    // product, or under a vertex cut has gradients that the layer still needs as they are; else a view would serve.
     const auto& params = s.params.values();
     const bool tunes = params.contains("gemm_tuning") && s.params.boolean("gemm_tuning");
     if (!o.gathers && !tunes) CHECK(o.copies_in_epochs <= o.kept);

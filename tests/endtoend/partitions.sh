@@ -167,4 +167,24 @@ gnnbench plan kept.yaml --set 'partitioner={name: file, path: five.part}'
 expect_code 2 "a part file that is not there"
 expect_text err "there is no file or folder" "a part file that is not there"
 expect_plain_error "a part file that is not there"
+
+# --- a partition that deals edges, and one that deals vertices -------------------------------------------------------
+gnnbench run kept.yaml --set "matrix.scheme=[sa-1d, distgnn]" --set partitioner=libra --set name=cuts
+expect_value "SELECT group_concat(scheme || ' ' || status, '; ') FROM (SELECT DISTINCT scheme, status FROM trials WHERE
+              purpose = 'measure' AND experiment = 'cuts' ORDER BY scheme)" "distgnn ok; sa-1d skipped" "an edge cut needed"
+expect_value "SELECT DISTINCT reason LIKE '%libra%needs each vertex in one part' FROM trials WHERE status = 'skipped' AND
+              experiment = 'cuts'" 1 "an edge cut needed"
+expect_value "SELECT DISTINCT connectivity_minus_one > 0 AND edge_cut = 0 FROM trials WHERE status = 'ok' AND experiment = 'cuts'
+              AND purpose = 'measure'" 1 "a vertex cut"
+gnnbench run kept.yaml --set "matrix.scheme=[distgnn]" --set partitioner=metis --set name=cuts2
+expect_value "SELECT DISTINCT reason LIKE '%metis%needs a vertex cut, which deals edges, as libra does' FROM trials WHERE
+              status = 'skipped' AND experiment = 'cuts2'" 1 "a vertex cut needed"
+gnnbench plan kept.yaml --set "matrix.scheme=[distgnn]" --set partitioner=libra --memory --json
+expect_code 0 "a plan that asks what copies take"
+dataset="$(ask "SELECT DISTINCT dataset FROM trials WHERE experiment = 'cuts'")"
+gnnbench partition "$dataset" --parts 3 --with libra --json
+expect_text out '"replication_factor": 1.' "copies of vertices"
+gnnbench partition "$dataset" --parts 3 --with libra --output parts.npy
+expect_code 2 "a vertex cut as parts of vertices"
+expect_text err "libra deals edges to parts" "a vertex cut as parts of vertices"
 echo ok

@@ -73,8 +73,9 @@ inline LateStep train_and_check(TrainingCase& t, Injected injected, const Proces
     t.skipped = scheme->why_unsupported(setting);
     if (t.skipped.empty()) t.skipped = scheme->approximation(t.scheme_params);
     if (t.skipped.empty())
-        t.skipped = partitioner->why_unsupported(
-            {data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()}, need, partitioner_params);
+        t.skipped =
+            why_not_served(*partitioner, {data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()},
+                           need, partitioner_params);
     if (!t.skipped.empty()) return {};
     const IndexMap index(make_partition(
         *partitioner,

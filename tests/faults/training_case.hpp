@@ -56,8 +56,8 @@ inline std::string why_unsupported(const Trained& t, int ranks) {
     if (const std::string why = scheme->why_unsupported(setting); !why.empty()) return why;
     const Params params(catalog.find(PluginKind::partitioner, t.partitioner).params);
     const GraphView& graph = t.data.graph;
-    return catalog.partitioner(t.partitioner)
-        ->why_unsupported({graph.vertices(), graph.edges(), !graph.weights.empty()},
+    return why_not_served(*catalog.partitioner(t.partitioner),
+                          {graph.vertices(), graph.edges(), !graph.weights.empty()},
                           scheme->partition_need(setting), params);
 }
 

@@ -77,7 +77,7 @@ std::string index_text(const IndexMap& index) {
     std::string text = fmt::format("offsets {}, by id {}:", fmt::join(index.offsets(), " "), index.by_id());
     for (Part p = 0; p < index.parts(); ++p)
         for (const GlobalId v : index.owned(p)) text += fmt::format(" {}@{}", value(v), index.position(v));
-    return text;
+    return text + fmt::format("; entries {}", fmt::join(index.part_of_entry(), " "));
 }
 
 /// Every rank has rank 0's index map, and nothing is left in the temporary folder.
@@ -97,8 +97,11 @@ bool shares_index(const ProcessGroup& group) {
     const Partition natural{.parts = 3, .part_of = {0, 0, 2, 2, 2}, .column_part_of = {}},
         mixed{.parts = 3, .part_of = {2, 0, 2, 0, 2}, .column_part_of = {}},
         ordered{.parts = 2, .part_of = {1, 0, 1, 0, 1}, .column_part_of = {}, .order = {4, 3, 2, 1, 0}};
+    Partition cut = natural, mixed_cut = mixed;
+    cut.part_of_entry = {2, 1, 0, 0, 1, 2, 2};
+    mixed_cut.part_of_entry = {0, 2};
     bool right = true;
-    for (const Partition& p : {natural, mixed, ordered}) right &= same_index_everywhere(group, p);
+    for (const Partition& p : {natural, mixed, ordered, cut, mixed_cut}) right &= same_index_everywhere(group, p);
     return right;
 }
 

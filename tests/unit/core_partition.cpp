@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include <gnnbench/error.hpp>
@@ -25,21 +26,45 @@ TEST_CASE("an index map refuses an order that is no permutation") {
 }
 
 TEST_CASE("a partition is held to what was asked for") {
-    const auto check = [](Partition p, PartitionNeed need, std::int64_t n) { check_partition(p, need, n); };
+    const auto check = [](Partition p, PartitionNeed need, std::int64_t n) { check_partition(p, need, {n}); };
     const Partition good{.parts = 2, .part_of = {0, 1, 0}, .column_part_of = {}};
     CHECK_NOTHROW(check(good, {.parts = 2}, 3));
     CHECK_THROWS_WITH(check(good, {.parts = 3}, 3), "a partition has 2 parts; 3 were asked for");
-    CHECK_THROWS_WITH(check(good, {.parts = 2}, 4),
-                      "a partition gives parts to 3 vertices; the graph has 4 vertices");
+    CHECK_THROWS_WITH(check(good, {.parts = 2}, 4), "a partition gives parts to 3 vertices; the graph has 4");
     CHECK_THROWS_WITH(check(good, {.parts = 2, .column_parts = 2}, 3),
-                      "a partition gives parts to 0 columns; the graph has 3 vertices");
+                      "a partition gives parts to 0 columns; the graph has 3");
     Partition apart = good;
     apart.column_part_of = {0, 0, 1};
     CHECK_NOTHROW(check(apart, {.parts = 2, .column_parts = 2}, 3));
     CHECK_THROWS_WITH(check(apart, {.parts = 2, .column_parts = 1}, 3),
-                      "a partition of 1 parts holds part 1, of vertex 2");
+                      "a partition of 1 parts holds part 1, of column 2");
     CHECK_THROWS_WITH(check(apart, {.parts = 2}, 3),
                       "a partition divides the columns apart, which nobody asked for");
+}
+
+TEST_CASE("a vertex cut is asked for, and gives every entry a part") {
+    const GraphSize graph{.vertices = 3, .edges = 2};
+    Partition cut{.parts = 2, .part_of = {0, 1, 0}, .column_part_of = {}};
+    CHECK_THROWS_WITH(check_partition(cut, {.parts = 2, .vertex_cut = true}, graph),
+                      "a partition gives parts to 0 entries; the graph has 2");
+    cut.part_of_entry = {1, 0};
+    CHECK_NOTHROW(check_partition(cut, {.parts = 2, .vertex_cut = true}, graph));
+    CHECK_THROWS_WITH(check_partition(cut, {.parts = 2}, graph),
+                      "a partition deals entries to parts, which nobody asked for");
+    cut.part_of_entry = {1, 2};
+    CHECK_THROWS_WITH(check_partition(cut, {.parts = 2, .vertex_cut = true}, graph),
+                      "a partition of 2 parts holds part 2, of entry 1");
+}
+
+TEST_CASE("an index map has the parts of entries, whether positions are ids or not") {
+    for (const std::vector<Part>& roots : {std::vector<Part>{0, 0, 1}, std::vector<Part>{1, 0, 1}}) {
+        const IndexMap m(
+            Partition{.parts = 2, .part_of = roots, .column_part_of = {}, .part_of_entry = {1, 0, 1, 1}});
+        CHECK(m.identity() == std::ranges::is_sorted(roots));
+        CHECK(std::ranges::equal(m.part_of_entry(), std::vector<Part>{1, 0, 1, 1}));
+        CHECK(m.owned(1).size() == (roots[0] == 1 ? 2 : 1));
+    }
+    CHECK(IndexMap(Partition{.parts = 2, .part_of = {1, 0}, .column_part_of = {}}).part_of_entry().empty());
 }
 
 TEST_CASE("an index map orders parts one after another, original ids ascending inside, empty parts allowed") {

@@ -31,17 +31,34 @@ std::string contents(const fs::path& file) {
 TEST_CASE("a kept partition comes back as it was, under its key alone") {
     const test::TempFolder folder;
     const PartitionCache cache(folder / "partitions");
-    CHECK_FALSE(cache.find("a", {.parts = 3}, 4));
+    CHECK_FALSE(cache.find("a", {.parts = 3}, {4}));
     cache.keep("a", four(1));
     CHECK(cache.holds("a"));
     CHECK_FALSE(cache.holds("b"));
-    const auto found = cache.find("a", {.parts = 3}, 4);
+    const auto found = cache.find("a", {.parts = 3}, {4});
     REQUIRE(found);
     CHECK(found->partition.part_of == std::vector<Part>{0, 1, 2, 0});
     CHECK(found->partition.order == std::vector<std::int32_t>{3, 2, 1, 0});
     CHECK(found->wall_s == 1.5);
     fs::copy(folder / "partitions" / "a.partition", folder / "partitions" / "b.partition");
-    CHECK_FALSE(cache.find("b", {.parts = 3}, 4));
+    CHECK_FALSE(cache.find("b", {.parts = 3}, {4}));
+}
+
+TEST_CASE("a kept vertex cut comes back with the parts of its entries, to who needs one of such a graph") {
+    const test::TempFolder folder;
+    const PartitionCache cache(folder.path());
+    KeptPartition cut = four(1);
+    cut.partition.part_of_entry = {2, 0, 1};
+    for (const auto& [need, graph] :
+         {std::pair{PartitionNeed{.parts = 3}, GraphSize{4, 3}}, {{.parts = 3, .vertex_cut = true}, {4, 2}}}) {
+        cache.keep("a", cut);
+        CHECK_FALSE(cache.find("a", need, graph));
+    }
+    cache.keep("a", cut);
+    const auto found = cache.find("a", {.parts = 3, .vertex_cut = true}, {4, 3});
+    REQUIRE(found);
+    CHECK(found->partition.part_of_entry == std::vector<Part>{2, 0, 1});
+    CHECK(found->partition.order == std::vector<std::int32_t>{3, 2, 1, 0});
 }
 
 TEST_CASE("a kept partition of another need, or that holds what it must not, is not used") {
@@ -51,10 +68,10 @@ TEST_CASE("a kept partition of another need, or that holds what it must not, is 
         {{.parts = 4}, 4}, {{.parts = 3}, 5}, {{.parts = 3, .column_parts = 3}, 4}};
     for (const auto& [need, vertices] : others) {
         cache.keep("a", four(1));
-        CHECK_FALSE(cache.find("a", need, vertices));
+        CHECK_FALSE(cache.find("a", need, {vertices}));
     }
     cache.keep("a", four(3));
-    CHECK_FALSE(cache.find("a", {.parts = 3}, 4));
+    CHECK_FALSE(cache.find("a", {.parts = 3}, {4}));
     CHECK_FALSE(cache.holds("a"));  // it is gone
 }
 
@@ -72,11 +89,11 @@ TEST_CASE("a kept partition that was damaged, at any byte, is not used and goes"
                 damaged[at] = static_cast<char>(damaged[at] ^ 4);
             folder.write("a.partition", damaged);
             INFO((cut ? "cut at " : "changed at ") << at);
-            CHECK_FALSE(cache.find("a", {.parts = 3}, 4));
+            CHECK_FALSE(cache.find("a", {.parts = 3}, {4}));
             CHECK_FALSE(cache.holds("a"));
         }
     folder.write("a.partition", whole);
-    CHECK(cache.find("a", {.parts = 3}, 4));
+    CHECK(cache.find("a", {.parts = 3}, {4}));
 }
 
 TEST_CASE("kept partitions stay within their limit; those used last stay") {
@@ -92,7 +109,7 @@ TEST_CASE("kept partitions stay within their limit; those used last stay") {
     age("a", 3);
     cache.keep("b", four(1));
     age("b", 2);
-    CHECK(cache.find("a", {.parts = 3}, 4));  // used now
+    CHECK(cache.find("a", {.parts = 3}, {4}));  // used now
     folder.write("c.4711-0", "a draft of a killed process");
     fs::last_write_time(folder / "c.4711-0", fs::file_time_type::clock::now() - std::chrono::hours(2));
     cache.keep("c", four(1));
@@ -114,7 +131,7 @@ TEST_CASE("partitions are kept and found by several at once; a folder that canno
             const PartitionCache cache(folder.path());
             for (int i = 0; i < 50; ++i) {
                 cache.keep("a", four(1));
-                if (const auto p = cache.find("a", {.parts = 3}, 4))
+                if (const auto p = cache.find("a", {.parts = 3}, {4}))
                     ++found, wrong += p->partition.part_of != four(1).partition.part_of;
             }
         });
@@ -123,5 +140,5 @@ TEST_CASE("partitions are kept and found by several at once; a folder that canno
     CHECK(found > 0);
     const PartitionCache nowhere("/proc/no/such/folder");
     CHECK_NOTHROW(nowhere.keep("a", four(1)));
-    CHECK_FALSE(nowhere.find("a", {.parts = 3}, 4));
+    CHECK_FALSE(nowhere.find("a", {.parts = 3}, {4}));
 }

@@ -48,6 +48,29 @@ TEST_CASE("what a partition costs, by hand") {
     CHECK(sent.imbalance() == Approx(2 / 0.75));
 }
 
+TEST_CASE("what a vertex cut costs, by hand") {
+    // Entries (0, 2), (0, 3), (1, 2), (4, 0), (2, 2) in parts 0, 1, 1, 0, 1; roots {0, 4}, {1, 2, 3}.
+    const auto g = graphs::from_entries("by hand", 5, {{0, 2}, {0, 3}, {1, 2}, {4, 0}, {2, 2}});
+    Partition p = parts_of(3, {0, 1, 1, 1, 0});
+    p.part_of_entry = {0, 1, 1, 1, 0};  // in the graph's order: rows 0, 0, 1, 2, 4
+    const PartitionCost c = measure_cost(g.view(), p, true);
+    CHECK(c.edge_cut == 0);
+    CHECK(c.connectivity_minus_one == 2);  // of vertex 2 in part 0, of vertex 0 in part 1
+    CHECK(c.cut_nets == 2);
+    CHECK(c.replication == Approx(7 / 5.0));
+    CHECK(c.empty_parts == 1);
+    CHECK(c.parts[0].vertices == 3);
+    CHECK(c.parts[1].vertices == 4);
+    CHECK(c.parts[0].nonzeros == 4);   // two entries, and the diagonals of 0 and 4
+    CHECK(c.parts[1].nonzeros == 5);   // three, of which one is the diagonal of 2, and those of 1 and 3
+    CHECK(c.parts[0].sent_rows == 2);  // its copy's to the root, its root's to the copy
+    CHECK(c.parts[0].received_rows == 2);
+    CHECK(c.parts[0].sent_messages == 2);
+    CHECK(c.rows_between == std::vector<std::int64_t>{0, 2, 0, 2, 0, 0, 0, 0, 0});
+    p.part_of_entry.clear();
+    CHECK(measure_cost(g.view(), p).replication == 0);
+}
+
 TEST_CASE("what a partition costs equals its definition on random graphs, and the quality that records have") {
     RandomStream draw(5, Draw::partition);
     for (const Part parts : {1, 2, 5, 70}) {

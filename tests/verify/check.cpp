@@ -94,7 +94,7 @@ const CellChecker::Divided& CellChecker::divided(const LoadedGraph& graph, const
     IndexMap index(partition);
     Connectivity nets;
     std::string problem;
-    if (world_.rank() == 0 && partition.column_part_of.empty()) {
+    if (world_.rank() == 0 && partition.column_part_of.empty() && partition.part_of_entry.empty()) {
         nets = count_connectivity(graph.data.graph, partition.part_of);
         const auto reported = measure_quality(graph.data.graph, partition).connectivity_minus_one;
         if (reported != nets.columns)

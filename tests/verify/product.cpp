@@ -64,7 +64,7 @@ void judge(ProductCell& cell, const Subject& subject, const Strategy& strategy,
         return stands(Standing::refused, why);
     cell.need = strategy.partition_need(setting);
     const Params params(partitioner.declared);
-    if (const std::string why = partitioner.plugin->why_unsupported(subject.size, cell.need, params); !why.empty())
+    if (const std::string why = why_not_served(*partitioner.plugin, subject.size, cell.need, params); !why.empty())
         return stands(Standing::refused, why);
     if (cell.need.parts == 1 && cell.need.column_parts <= 1 && partitioner.name != first_partitioner)
         return stands(Standing::alike, "one part only: as " + first_partitioner);

@@ -28,12 +28,17 @@ struct Partition {
     /// A permutation of the original ids, length vertices: the vertices of each part lie in the order in which they
     /// appear here. Empty: by original id.
     std::vector<std::int32_t> order = {};
+    /// Of a vertex cut: the part of each entry of the graph, in the graph's order. A part then has a copy of every vertex
+    /// that is row or column of one of its entries; `part_of` says which copy is the root. Empty where whole vertices are
+    /// dealt to parts.
+    std::vector<Part> part_of_entry = {};
 };
 
 /// What a strategy requests from a partitioner.
 struct PartitionNeed {
-    Part parts = 1;         ///< parts of the rows
-    Part column_parts = 0;  ///< parts of the columns, if different; 0: the rows' partition applies to columns
+    Part parts = 1;           ///< parts of the rows
+    Part column_parts = 0;    ///< parts of the columns, if different; 0: the rows' partition applies to columns
+    bool vertex_cut = false;  ///< entries are dealt to parts, not whole vertices
 };
 
 /// What is known about a graph before it is read.
@@ -80,13 +85,19 @@ public:
     /// Otherwise rank 0 calls it alone, without processes, and the host sends the partition to the others. A collective
     /// partitioner serves a process that is alone, too.
     virtual bool collective() const { return false; }
+    /// Whether it deals entries to parts, as a need with vertex_cut requests; else it deals whole vertices.
+    virtual bool cuts_vertices() const { return false; }
     /// A digest of what partition() reads besides its task, such as a file that a parameter names; empty: nothing.
     virtual std::string outside_input(const Params& params) const;
 };
 
-/// Throws LogicError, which says where, unless each vertex has a part of those that `need` requests, and the order is
-/// empty or a permutation.
-void check_partition(const Partition& partition, const PartitionNeed& need, std::int64_t vertices);
+/// Why a partitioner does not support this, the kind of cut included; empty if it does.
+std::string why_not_served(const Partitioner& partitioner, const GraphSize& graph, const PartitionNeed& need,
+                           const Params& params);
+
+/// Throws LogicError, which says where, unless each vertex, and of a vertex cut each entry, has a part of those that `need`
+/// requests, and the order is empty or a permutation.
+void check_partition(const Partition& partition, const PartitionNeed& need, const GraphSize& graph);
 
 /// The order of vertices under a partition: parts one after another, inside a part by the partition's order.
 ///
@@ -99,9 +110,10 @@ class IndexMap {
 public:
     /// Both empty where every position is an id.
     struct Places {
-        std::span<const std::int32_t> position;  ///< by original id
-        std::span<const std::int32_t> vertex;    ///< original id by position
-        std::shared_ptr<const void> memory;      ///< what keeps them
+        std::span<const std::int32_t> position;    ///< by original id
+        std::span<const std::int32_t> vertex;      ///< original id by position
+        std::shared_ptr<const void> memory;        ///< what keeps them
+        std::span<const Part> part_of_entry = {};  ///< Partition::part_of_entry
     };
 
     explicit IndexMap(const Partition& partition);
@@ -134,6 +146,8 @@ public:
         return GlobalId{identity() ? position : std::int64_t{places_.vertex[usize(position)]}};
     }
     GlobalId global(Part p, LocalId l) const { return vertex_at(offset(p) + value(l)); }
+    /// Under a vertex cut, the part of each entry of the graph; parts are then those of the roots. Else empty.
+    std::span<const Part> part_of_entry() const { return places_.part_of_entry; }
     /// Whether vertices of a part lie by original id.
     bool by_id() const { return by_id_; }
     /// The original ids of part p, or of `count` parts from it on, in the order of positions.
@@ -153,7 +167,8 @@ private:
     bool by_id_ = true;
 };
 
-/// How good a partition is for a graph (rows are destinations; an entry whose column is owned elsewhere is cut).
+/// How good a partition is for a graph (rows are destinations; an entry whose column is owned elsewhere is cut). A vertex cut
+/// cuts no entry: its connectivity − 1 counts copies beside the roots, and parts are measured in copies and in entries.
 struct PartitionQuality {
     std::int64_t edge_cut = 0;                ///< entries (i, j), i ≠ j, with part(i) ≠ part(j)
     std::int64_t connectivity_minus_one = 0;  ///< Σ over columns of |parts with a nonzero in it ∪ {owner}| − 1

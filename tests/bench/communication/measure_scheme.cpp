@@ -203,9 +203,11 @@ json measured_with(const Ground& g, const Scheme& scheme, auto&& measure) {
     if (reason.empty()) reason = strategy->approximation(params);
     if (!reason.empty()) return {{"scheme", scheme.text()}, {"skipped", reason}};
 
-    const Params none(g.catalog.find(PluginKind::partitioner, "random").params);
-    const Partition partition = g.catalog.partitioner("random")->partition(
-        {.dataset = g.data, .model = model, .need = strategy->partition_need(setting), .params = none, .seed = 1});
+    const PartitionNeed need = strategy->partition_need(setting);
+    const char* const divides = need.vertex_cut ? "libra" : "random";
+    const Params none(g.catalog.find(PluginKind::partitioner, divides).params);
+    const Partition partition = g.catalog.partitioner(divides)->partition(
+        {.dataset = g.data, .model = model, .need = need, .params = none, .seed = 1});
     const IndexMap index(partition);
     const Problem problem{g.data, index, model, train, params, nullptr, g.world.size()};
     return measure(*strategy, problem);

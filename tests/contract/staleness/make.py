@@ -6,7 +6,8 @@
 
 As ../autograd/make.py, whose graphs and models these are: Â is a dense matrix, derivatives are autograd's. All parts are
 computed at once: D has Â's entries inside of parts, O those between parts, and Â = D + O. What a scheme does differently
-from exact training is what O is multiplied by, and what O's transpose returns.
+from exact training is what O is multiplied by, and what O's transpose returns. Under a vertex cut a row is a part's copy of
+a vertex: D has each part's entries between its copies, and O is not there; what differs is how copies are summed.
 """
 import importlib.util
 import json
@@ -145,6 +146,88 @@ class Sancus:
         return self.params["policy"] == "interval" and self.params["interval"] == 1
 
 
+class DistGnn:
+    """Of a product, each copy of a vertex has its part's share. Shares go to the vertex' root and their sums back: at once, in
+    bins for use r epochs later, or never. So do gradients, or they stay where they are."""
+
+    def __init__(self, params):
+        self.algorithm = params["algorithm"]
+        self.delay = params["delay"] if self.algorithm == "cd-r" else 1
+        self.summed = params["backward"] == "summed" and self.algorithm != "0c"
+        self.shares, self.sums = {}, {}  # by what, layer and epoch: of all copies; of roots
+        self.epoch = -1
+
+    def lay_out(self, g, a, case):
+        """The copies of all parts, and Â's entries between copies of one part."""
+        stored = [(v, column) for v, row in enumerate(g["rows"]) for column, _ in row]
+        part_of = dict(zip(stored, case["part_of_entry"]))
+        root = case["part_of"]
+        of_part = [{v for pair, p in part_of.items() if p == part for v in pair} | {v for v, p in enumerate(root) if p == part}
+                   for part in range(PARTS)]
+        self.copies = [(part, v) for part in range(PARTS) for v in sorted(of_part[part])]
+        place = {copy: i for i, copy in enumerate(self.copies)}
+        self.vertex = torch.tensor([v for _, v in self.copies])
+        self.root = torch.tensor([place[root[v], v] for _, v in self.copies])  # of each copy's vertex
+        self.roots = torch.tensor([place[p, v] for v, p in enumerate(root)])  # by vertex
+        self.leaf = self.root != torch.arange(len(self.copies))
+        self.bin = torch.zeros(len(self.copies), dtype=torch.long)
+        for part in range(PARTS):
+            for other in range(PARTS):
+                lent = [i for i, (p, v) in enumerate(self.copies) if p == part and root[v] == other and p != other]
+                for k, i in enumerate(lent):
+                    self.bin[i] = k % self.delay
+        inside = torch.zeros(len(self.copies), len(self.copies))
+        for v in range(len(a)):
+            for u in range(len(a)):
+                p = part_of.get((v, u), root[v])
+                if a[v, u] != 0:
+                    inside[place[p, v], place[p, u]] = a[v, u]
+        return inside
+
+    def begin_epoch(self):
+        self.epoch += 1
+
+    def together(self, what, layer, own):
+        """What copies go on with, from their own shares."""
+        if self.algorithm == "0c":
+            return own
+        t, r = self.epoch, self.delay
+        result = own.clone()
+        now = self.leaf & (self.bin == t % r)
+        if self.algorithm == "cd-0":
+            result.index_add_(0, self.root[self.leaf], own[self.leaf])
+            result[self.leaf] = result[self.root[self.leaf]]
+            return result
+        self.shares[what, layer, t] = own
+        if t >= r:
+            result.index_add_(0, self.root[now], self.shares[what, layer, t - r][now])
+            self.sums[what, layer, t] = result.clone()
+        if t >= 2 * r:
+            result[now] = self.sums[what, layer, t - r][self.root[now]]
+        return result
+
+    def aggregate(self, inside, between, layer, h):
+        share = inside @ h
+        if share.requires_grad and h.requires_grad and self.summed:
+            share.register_hook(lambda g: self.together("gradients", layer, g.detach().clone()))
+        return share + (self.together("features", layer, share.detach().clone()) - share).detach()
+
+    def end_epoch(self, between):
+        pass
+
+    def ages(self, between):
+        """Of the epoch that has ended: copies' shares at roots, and roots' sums at copies."""
+        if self.algorithm != "cd-r":
+            return []
+        t, r, leaves = self.epoch, self.delay, int(self.leaf.sum())
+        now = int((self.leaf & (self.bin == t % r)).sum())
+        used = now * ((t >= r) + (t >= 2 * r))
+        return [{"layer": l, "kind": kind, "rows": 2 * leaves, "absent": 2 * leaves - used, "sum_epochs": r * used,
+                 "most_epochs": r if used else 0}
+                for kind in ("features", "gradients") for l in range(self.layers)
+                if kind == "features" or (l > 0 and self.summed)]
+
+
 class StaleProduct(torch.autograd.Function):
     """T W, with the gradients of Â H W: U = Âᵀ G, dW = Hᵀ U, dH = U Wᵀ."""
 
@@ -160,7 +243,7 @@ class StaleProduct(torch.autograd.Function):
         return u @ w.T, h.T @ u, None, None
 
 
-SCHEMES = {"pipegcn": PipeGcn, "sancus": Sancus}
+SCHEMES = {"pipegcn": PipeGcn, "sancus": Sancus, "distgnn": DistGnn}
 
 
 def forward(case, aggregate, x, weights, biases):
@@ -199,6 +282,10 @@ def train(g, case):
     step = torch.optim.SGD([*weights, *biases], lr=exact.LEARNING_RATE)
     scheme = SCHEMES[case["scheme"]](case["params"])
     scheme.part, scheme.layers = part, len(case["widths"]) - 1
+    rows = torch.arange(len(a))
+    if isinstance(scheme, DistGnn):
+        inside = scheme.lay_out(g, a, case)
+        x, rows = x[scheme.vertex], scheme.roots
 
     def aggregate(l, h, w):
         t = scheme.aggregate(inside, between, l, h)
@@ -208,7 +295,7 @@ def train(g, case):
     for epoch in range(case["epochs"]):
         step.zero_grad()
         scheme.begin_epoch()
-        logits = forward(case, aggregate, x, weights, biases)
+        logits = forward(case, aggregate, x, weights, biases)[rows]
         loss = torch.nn.functional.cross_entropy(logits[mask], labels[mask])
         loss.backward()
         scheme.end_epoch(between)
@@ -234,6 +321,9 @@ def settings():
                     {"policy": "change", "least_change": 0.03, "own_rows": "cached", "cache_input": False},
                     {"policy": "released", "epochs": 55}):
         yield "sancus", default | changed
+    for algorithm, delay, backward, epochs in (("cd-0", 5, "summed", 5), ("cd-0", 5, "local", 5), ("0c", 5, "summed", 5),
+                                               ("cd-r", 1, "summed", 5), ("cd-r", 2, "summed", 8), ("cd-r", 2, "local", 8)):
+        yield "distgnn", {"algorithm": algorithm, "delay": delay, "backward": backward, "epochs": epochs}
 
 
 def cases(graphs):
@@ -261,6 +351,25 @@ def mistaken(scheme, params):
     if scheme == "sancus" and params["policy"] == "interval" and params["interval"] > 1:
         yield params | {"interval": params["interval"] + 1}
         yield params | {"own_rows": "cached" if params["own_rows"] == "fresh" else "fresh"}
+    if scheme == "distgnn":
+        if params["algorithm"] == "cd-r":
+            yield params | {"delay": params["delay"] + 1}
+        if params["algorithm"] != "0c":
+            yield params | {"algorithm": "0c"}
+            yield params | {"backward": "local" if params["backward"] == "summed" else "summed"}
+
+
+def cut_vertices(g, case):
+    """Deals entries to parts, and roots to parts that have one of their vertex' entries."""
+    case["part_of_entry"] = [draw.randrange(PARTS) for row in g["rows"] for _ in row]
+    parts = iter(case["part_of_entry"])
+    having = [set() for _ in range(g["vertices"])]
+    for v, row in enumerate(g["rows"]):
+        for column, _ in row:
+            part = next(parts)
+            having[v].add(part)
+            having[column].add(part)
+    case["part_of"] = [draw.choice(sorted(parts)) if parts else p for parts, p in zip(having, case["part_of"])]
 
 
 def sensitive(graphs, case):
@@ -268,8 +377,10 @@ def sensitive(graphs, case):
     g = graphs[case["graph"]]
     for _ in range(100):
         case["part_of"] = [draw.randrange(PARTS) for _ in range(g["vertices"])]
+        if case["scheme"] == "distgnn":
+            cut_vertices(g, case)
         made = train(g, dict(case))
-        wrong = [train(g, case | {"params": p, "part_of": made["part_of"], "initial": made["initial"]})["loss"]
+        wrong = [train(g, case | {"params": p, "initial": made["initial"]})["loss"]
                  for p in mistaken(case["scheme"], case["params"])]
         if all(max(abs(a - b) for a, b in zip(made["loss"], w)) > 1e-6 for w in wrong):
             return made

@@ -37,6 +37,8 @@ constexpr std::int64_t listed_row = 4;
 constexpr std::int64_t packed_columns = 64, packed_from = 4;
 /// Position and vertex of each vertex of the graph, where positions are no ids.
 constexpr std::int64_t index_map = 4 + 4;
+/// The part of an entry under a vertex cut.
+constexpr std::int64_t entry_part = 4;
 /// The scale of a column, float64.
 constexpr std::int64_t scale = 8;
 /// A set of positions among `n`: 1.5 bits for each.
@@ -90,6 +92,8 @@ public:
     /// Returns the bytes of the scales, which are held while rows are cut.
     std::int64_t reads_rows(const Adjacency& a, Direction d, std::span<const GlobalId> vertices,
                             std::span<const ColumnRange> columns, Entries entries);
+    /// The pages of all rows of Â's graph.
+    void reads_entries();
     /// The pages of all rows of the graph, and of all features.
     void reads_everything();
 

@@ -22,6 +22,8 @@ namespace gnnbench {
 struct RowLayout {
     Part part = 0;
     std::shared_ptr<Communicator> group;
+    /// Vertices of other parts whose rows it computes too, after its own.
+    std::vector<GlobalId> copies = {};
 };
 
 /// The volume of one product of a given width by Â or Âᵀ, one rank.
@@ -44,7 +46,8 @@ using StateSpmmMemory = std::function<void(MemoryStatement&, std::int64_t widest
 ///   X n·f_0 unless only its sparse form is held, and its moments where it is trained; the network's (Network::state_memory); the product's own; labels,
 ///   splits and ids; the loss and the counts of correct rows.
 std::int64_t row_parallel_memory(const LayerPlan& plan, const Problem& problem, Part part,
-                                 const StateSpmmMemory& product, std::int64_t element_bytes);
+                                 const StateSpmmMemory& product, std::int64_t element_bytes,
+                                 std::int64_t copies = 0);
 
 /// One product in which every rank broadcasts its rows once: a root sends its block to P − 1 others and receives
 /// the rest. `row_bytes` is width × element size.

@@ -13,7 +13,8 @@
 
 namespace gnnbench {
 
-/// The vertices whose rows a rank holds: which they are, or, where the back end holds no values, only how many.
+/// The vertices whose rows a rank holds: which they are, or, where the back end holds no values, only how many. The last of
+/// them may be copies of vertices that another rank has the root of: these count in no loss and no score.
 class HeldVertices {
 public:
     HeldVertices(std::span<const GlobalId> ids) : count_(std::ssize(ids)), ids_(ids.begin(), ids.end()) {}
@@ -21,14 +22,18 @@ public:
     /// The vertices of parts [first, first + count).
     HeldVertices(const IndexMap& index, Part first, Part count, const Backend& backend);
 
+    /// These, then copies of others.
+    HeldVertices with_copies(std::span<const GlobalId> copies) const;
+
     std::int64_t size() const { return count_; }
+    std::int64_t copies() const { return copies_; }
     /// Empty where only their number is known.
     const std::vector<GlobalId>& ids() const { return ids_; }
     HeldVertices run(std::int64_t first, std::int64_t count) const;
 
 private:
     explicit HeldVertices(std::int64_t count) : count_(count) {}
-    std::int64_t count_;
+    std::int64_t count_, copies_ = 0;
     std::vector<GlobalId> ids_;
 };
 

@@ -1,0 +1,26 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include <gnnbench/params.hpp>
+
+namespace gnnbench::dist {
+
+/// What the paper calls cd-0, cd-r and 0c.
+struct Algorithm {
+    enum class Exchange : std::uint8_t { at_once, late, never };
+
+    /// Alone, a rank has nothing to exchange.
+    Algorithm(const Params& params, int ranks)
+        : exchange(ranks == 1 || params.choice("algorithm") == "0c" ? Exchange::never
+                   : params.choice("algorithm") == "cd-r"           ? Exchange::late
+                                                                    : Exchange::at_once),
+          bins(exchange == Exchange::late ? static_cast<int>(params.integer("delay")) : 1),
+          backward(exchange != Exchange::never && params.choice("backward") == "summed") {}
+
+    Exchange exchange;
+    int bins;       ///< r, if exchanges are late
+    bool backward;  ///< gradients of copies are summed as partial sums are
+};
+
+}  // namespace gnnbench::dist

@@ -1,0 +1,273 @@
+#include "exchanged_sums.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <gnnbench/training/adjacency.hpp>
+#include <gnnbench/usize.hpp>
+
+#include "late_rows.hpp"
+
+namespace gnnbench::dist {
+namespace {
+
+constexpr std::array directions = {Direction::forward, Direction::backward};
+
+/// Whether partial sums of this direction are exchanged in training.
+bool exchanges(const Algorithm& algorithm, Direction d) {
+    return algorithm.exchange != Algorithm::Exchange::never && (d == Direction::forward || algorithm.backward);
+}
+bool late(const Algorithm& algorithm, Direction d) {
+    return algorithm.exchange == Algorithm::Exchange::late && exchanges(algorithm, d);
+}
+
+int bin_of(const Algorithm& algorithm, std::int64_t epoch) { return static_cast<int>(epoch % algorithm.bins); }
+/// Of late exchanges: partial sums of the epoch's bin have come to the roots, sums to the copies.
+bool roots_have_sums(const Algorithm& algorithm, std::int64_t epoch) { return epoch >= algorithm.bins; }
+bool copies_have_sums(const Algorithm& algorithm, std::int64_t epoch) {
+    return epoch >= 2 * std::int64_t{algorithm.bins};
+}
+
+/// Both ways of one layer and direction: partial sums to the roots, and the roots' sums back.
+struct BothWays {
+    BothWays(Backend& backend, const HeldCopies& copies, std::int64_t width)
+        : to_roots(backend, copies.most_held(), copies.lent(), width),
+          to_copies(backend, copies.most_lent(), copies.copies(), width) {}
+    static void state_memory(MemoryStatement& m, const HeldCopies& copies, std::int64_t width) {
+        LateRows::state_memory(m, copies.most_held(), copies.lent(), width);
+        LateRows::state_memory(m, copies.most_lent(), copies.copies(), width);
+    }
+    void finish() {
+        to_roots.finish();
+        to_copies.finish();
+    }
+
+    LateRows to_roots, to_copies;
+};
+
+class ExchangedSums final : public DistributedSpmm {
+public:
+    ExchangedSums(const Problem& problem, const Adjacency& a, std::shared_ptr<const HeldCopies> copies, Rank rank,
+                  const LayerPlan& plan, const Algorithm& algorithm)
+        : copies_(std::move(copies)),
+          algorithm_(algorithm),
+          backend_(rank.backend),
+          world_(rank.world),
+          roots_(backend_.matrix(copies_->most_lent(), plan.widest_operand())),
+          lent_rows_(backend_.upload(std::span<const std::int32_t>(copies_->lent_rows()))) {
+        prepare(a, problem.dataset.graph);
+        if (algorithm.backward) gradients_ = backend_.matrix(copies_->rows(), plan.widest_operand());
+        for (const auto& layer : plan.layers) {
+            model_layers_.push_back(layer->spec().model_layer);
+            for (const Direction d : directions)
+                if (late(algorithm, d)) late_[usize(d)].emplace_back(backend_, *copies_, layer->width(d));
+        }
+        for (auto& used : used_) used.resize(model_layers_.size());
+    }
+
+    void begin_epoch(std::int64_t epoch) override {
+        training_ = true;
+        epoch_ = epoch;
+        bin_ = bin_of(algorithm_, epoch);
+    }
+    void begin_evaluation() override { training_ = false; }
+    void begin_layer(int l) override { layer_ = usize(l); }
+    void end_epoch() override {
+        for (auto& layers : late_)
+            for (BothWays& rows : layers) rows.finish();
+    }
+
+    // Z_i ← Σ over the copies of a vertex of what their ranks' entries add to it
+    void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
+        if (d == Direction::backward) return return_gradients(b, c);
+        backend_.spmm(*matrix_, b, c);
+        sum_copies(d, c);
+        backend_.apply(e, c);
+    }
+
+    std::vector<RowAges> row_ages() const override {
+        std::vector<RowAges> ages;
+        const std::int64_t rows = copies_->copies() + copies_->lent();
+        for (const Direction d : directions)
+            for (std::size_t l = 0; l < late_[usize(d)].size(); ++l) {
+                if (late_[usize(d)][l].to_roots.arrived().cols == 0) continue;
+                const std::int64_t used = used_[usize(d)][l];
+                ages.push_back(
+                    {.layer = model_layers_[l],
+                     .kind = d == Direction::forward ? RowAges::Kind::features : RowAges::Kind::gradients,
+                     .rows = rows,
+                     .absent = rows - used,
+                     .sum_epochs = used * algorithm_.bins,
+                     .most_epochs = used > 0 ? algorithm_.bins : 0});
+            }
+        return ages;
+    }
+    std::string notes() const override {
+        return fmt::format("matrix: {}\ncopies: {} of {} rows", matrix_->format, copies_->copies(),
+                           copies_->rows());
+    }
+
+private:
+    void prepare(const Adjacency& a, const GraphView& graph) {
+        if (!backend_.holds_values()) {
+            const std::int64_t n = copies_->rows();
+            const SparseSize size{n, n, copies_->nonzeros(a, graph)};
+            matrix_ = backend_.prepare(size);
+            transposed_ = backend_.prepare(size);
+            return;
+        }
+        const Csr entries = copies_->matrix(a, graph);
+        matrix_ = backend_.prepare(entries);
+        transposed_ = backend_.prepare(transposed(entries, a.threads()));
+    }
+
+    // A copy's gradient is that of its root's sum, which all copies read: U_i ← Â_iᵀ Σ over copies of G
+    void return_gradients(MatrixView g, MatrixView u) {
+        if (training_ ? !exchanges(algorithm_, Direction::backward) : !algorithm_.backward)
+            return backend_.spmm(*transposed_, g, u);
+        const MatrixView sums = gradients_.view().reshaped(g.rows, g.cols);
+        backend_.copy(g, sums);  // the layer still needs each copy's own
+        sum_copies(Direction::backward, sums);
+        backend_.spmm(*transposed_, sums, u);
+    }
+
+    void sum_copies(Direction d, MatrixView sums) {
+        if (training_ && !exchanges(algorithm_, d)) return;
+        if (training_ && late(algorithm_, d)) return sum_late(d, sums);
+        // A root's sum is whole when all of its copies have come, which may be in different bins.
+        for (int bin = 0; bin < copies_->bins(); ++bin) add_at_roots(bin, sums);
+        for (int bin = 0; bin < copies_->bins(); ++bin) take_from_roots(bin, sums);
+    }
+
+    MatrixView room_for_roots(int bin, MatrixView sums) const {
+        return roots_.view().reshaped(copies_->lent(bin).count, sums.cols);
+    }
+    void add_at_roots(int bin, MatrixView sums) {
+        const MatrixView arriving = room_for_roots(bin, sums);
+        world_.all_to_all_now(messages_of_copies(bin, copies_of(sums, bin)), messages_of_roots(bin, arriving));
+        add_to_roots(bin, arriving, sums);
+    }
+    void take_from_roots(int bin, MatrixView sums) {
+        const MatrixView leaving = room_for_roots(bin, sums);
+        gather_roots(bin, sums, leaving);
+        world_.all_to_all_now(messages_of_roots(bin, leaving), messages_of_copies(bin, copies_of(sums, bin)));
+    }
+
+    // Of this epoch's bin: a root adds what copies sent r epochs ago, a copy takes what its root sent then; both are sent for
+    // use in r epochs. Other bins have what this rank's entries add up to.
+    void sum_late(Direction d, MatrixView sums) {
+        BothWays& rows = late_[usize(d)][layer_];
+        const Run held = copies_->held(bin_), lent = copies_->lent(bin_);
+        const MatrixView partial = rows.to_roots.leaving(held.count), copied = copies_of(sums, bin_);
+        const MatrixView from_copies = rows.to_roots.arrived().rows_from(lent.first, lent.count);
+        const MatrixView from_roots = rows.to_copies.arrived().rows_from(held.first, held.count);
+        const bool add = roots_have_sums(algorithm_, epoch_), take = copies_have_sums(algorithm_, epoch_);
+        backend_.copy(copied, partial);
+        if (add) add_to_roots(bin_, from_copies, sums);
+        rows.to_roots.started(
+            world_.all_to_all(messages_of_copies(bin_, partial), messages_of_roots(bin_, from_copies)));
+        if (take) backend_.copy(from_roots, copied);
+        if (add) {
+            const MatrixView sent = rows.to_copies.leaving(lent.count);
+            gather_roots(bin_, sums, sent);
+            rows.to_copies.started(
+                world_.all_to_all(messages_of_roots(bin_, sent), messages_of_copies(bin_, from_roots)));
+        }
+        used_[usize(d)][layer_] = (add ? lent.count : 0) + (take ? held.count : 0);
+    }
+
+    MatrixView copies_of(MatrixView rows, int bin) const {
+        const Run held = copies_->held(bin);
+        return rows.rows_from(copies_->roots() + held.first, held.count);
+    }
+    /// `rows`: the bin's copies, or what is lent in it.
+    std::vector<RowMessage> messages_of_copies(int bin, MatrixView rows) const {
+        return messages(rows, copies_->held(bin).first, [&](Part j) { return copies_->held(bin, j); });
+    }
+    std::vector<RowMessage> messages_of_roots(int bin, MatrixView rows) const {
+        return messages(rows, copies_->lent(bin).first, [&](Part j) { return copies_->lent(bin, j); });
+    }
+    std::vector<RowMessage> messages(MatrixView rows, std::int64_t first, auto&& run_of) const {
+        std::vector<RowMessage> all;
+        for (Part j = 0; j < copies_->parts(); ++j)
+            if (const Run run = run_of(j); run.count > 0)
+                all.push_back({j, rows.rows_from(run.first - first, run.count)});
+        return all;
+    }
+    /// Part by part, because two parts may both have copies of one root.
+    void add_to_roots(int bin, MatrixView rows, MatrixView sums) {
+        const std::int64_t first = copies_->lent(bin).first;
+        for (Part j = 0; j < copies_->parts(); ++j) {
+            const Run run = copies_->lent(bin, j);
+            if (run.count > 0)
+                backend_.scatter_add_rows(rows.rows_from(run.first - first, run.count),
+                                          lent_rows_.data() + run.first, sums.rows_from(0, copies_->roots()));
+        }
+    }
+    void gather_roots(int bin, MatrixView sums, MatrixView to) {
+        backend_.gather_rows(sums.rows_from(0, copies_->roots()), lent_rows_.data() + copies_->lent(bin).first,
+                             to);
+    }
+
+    std::shared_ptr<const HeldCopies> copies_;
+    Algorithm algorithm_;
+    Backend& backend_;
+    Communicator& world_;
+    std::unique_ptr<PreparedMatrix> matrix_, transposed_;
+    Matrix roots_;      ///< rows of lent roots of a bin, on their way
+    Matrix gradients_;  ///< summed over copies
+    Array<std::int32_t> lent_rows_;
+    std::vector<int> model_layers_;                  ///< by layer of the plan
+    std::array<std::vector<BothWays>, 2> late_;      ///< by direction and layer
+    std::array<std::vector<std::int64_t>, 2> used_;  ///< rows of others that the last epoch's products used
+    bool training_ = false;
+    std::int64_t epoch_ = 0;
+    int bin_ = 0;
+    std::size_t layer_ = 0;
+};
+
+/// One all-to-all of a bin's rows.
+Traffic traffic(const HeldCopies& copies, int bin, bool to_roots, std::int64_t row_bytes) {
+    Traffic t;
+    for (Part j = 0; j < copies.parts(); ++j) {
+        std::int64_t sent = copies.held(bin, j).count, received = copies.lent(bin, j).count;
+        if (!to_roots) std::swap(sent, received);
+        t += {sent * row_bytes, received * row_bytes, sent > 0};
+    }
+    return t;
+}
+
+}  // namespace
+
+std::unique_ptr<DistributedSpmm> make_exchanged_sums(const Problem& problem, const Adjacency& a,
+                                                     std::shared_ptr<const HeldCopies> copies, Rank rank,
+                                                     const LayerPlan& plan, const Algorithm& algorithm) {
+    return std::make_unique<ExchangedSums>(problem, a, std::move(copies), rank, plan, algorithm);
+}
+
+void state_exchanged_sums(MemoryStatement& m, const HeldCopies& copies, const LayerPlan& plan,
+                          const Algorithm& algorithm) {
+    m.matrix(copies.most_lent() + (algorithm.backward ? copies.rows() : 0), plan.widest_operand());
+    m.list<std::int32_t>(copies.lent());
+    for (const auto& layer : plan.layers)
+        for (const Direction d : directions)
+            if (late(algorithm, d)) BothWays::state_memory(m, copies, layer->width(d));
+}
+
+Volume exchanged_sums_volume(const HeldCopies& copies, Direction d, const Algorithm& algorithm, std::int64_t epoch,
+                             std::int64_t row_bytes) {
+    Volume v;
+    if (!exchanges(algorithm, d)) return v;
+    const int bin = bin_of(algorithm, epoch);
+    Traffic t = traffic(copies, bin, true, row_bytes);
+    if (!late(algorithm, d) || roots_have_sums(algorithm, epoch)) t += traffic(copies, bin, false, row_bytes);
+    if (t != Traffic{}) v[{CommOp::all_to_all, Content::payload}] = t;
+    return v;
+}
+
+}  // namespace gnnbench::dist

@@ -1,0 +1,122 @@
+#include "held_copies.hpp"
+
+#include <algorithm>
+
+#include <gnnbench/training/sparse_blocks.hpp>
+#include <gnnbench/usize.hpp>
+#include <gnnbench/vertex_copies.hpp>
+
+namespace gnnbench::dist {
+namespace {
+
+using Lists = std::vector<std::vector<std::int32_t>>;
+
+/// Calls take(bin, j, place in list j) in the order of bins, then parts; returns the number before each bin and part.
+template <class Take>
+std::vector<std::int64_t> dealt(const Lists& lists, int bins, Take&& take) {
+    std::vector<std::int64_t> starts{0};
+    for (int bin = 0; bin < bins; ++bin)
+        for (std::size_t j = 0; j < lists.size(); ++j) {
+            std::int64_t count = 0;
+            for (std::size_t i = usize(bin); i < lists[j].size(); i += usize(bins), ++count) take(j, i);
+            starts.push_back(starts.back() + count);
+        }
+    return starts;
+}
+
+Lists none(const IndexMap& index) { return Lists(usize(index.parts())); }
+
+}  // namespace
+
+HeldCopies::HeldCopies(const GraphView& graph, const IndexMap& index, Part part, int bins)
+    : index_(index),
+      part_(part),
+      parts_(index.parts()),
+      bins_(bins),
+      roots_(index.size(part)),
+      positions_(index.vertices()) {
+    Lists held = none(index), lent = none(index);
+    if (parts_ > 1) {
+        const VertexCopies copies(graph, index, part);
+        held = copies.held();
+        lent = copies.lent();
+    }
+    std::vector<std::int64_t> before;  // copies of roots of earlier parts
+    for (const auto& list : held) {
+        before.push_back(before.empty() ? 0 : before.back());
+        if (before.size() > 1) before.back() += std::ssize(held[before.size() - 2]);
+        const std::int64_t first = index.offset(static_cast<Part>(before.size()) - 1);
+        for (const std::int32_t local : list) positions_.insert(first + local);
+    }
+    positions_.count();
+    place_.resize(usize(positions_.size()));
+    held_ = dealt(held, bins, [&](std::size_t j, std::size_t i) {
+        place_[usize(before[j]) + i] = static_cast<std::int32_t>(copied_.size());
+        copied_.push_back(index.global(static_cast<Part>(j), LocalId{held[j][i]}));
+    });
+    lent_ = dealt(lent, bins, [&](std::size_t j, std::size_t i) { lent_rows_.push_back(lent[j][i]); });
+}
+
+Run HeldCopies::run(const std::vector<std::int64_t>& starts, int bin, Part j, Part parts) const {
+    const auto at = usize(std::int64_t{bin} * parts_ + j);
+    return {starts[at], starts[at + usize(parts)] - starts[at]};
+}
+
+std::int64_t HeldCopies::most_held() const {
+    std::int64_t most = 0;
+    for (int bin = 0; bin < bins_; ++bin) most = std::max(most, held(bin).count);
+    return most;
+}
+
+std::int64_t HeldCopies::most_lent() const {
+    std::int64_t most = 0;
+    for (int bin = 0; bin < bins_; ++bin) most = std::max(most, lent(bin).count);
+    return most;
+}
+
+std::int64_t HeldCopies::row_of(std::int64_t position) const {
+    const std::int64_t first = index_.offset(part_);
+    if (position >= first && position < first + roots_) return position - first;
+    return roots_ + place_[usize(positions_.rank(position))];
+}
+
+template <class Visit>
+void HeldCopies::visit_entries(const Adjacency& a, const GraphView& graph, Visit&& visit) const {
+    const auto parts = index_.part_of_entry();
+    for (std::int64_t r = 0; r < rows(); ++r) {
+        const bool root = r < roots_;
+        const GlobalId v =
+            root ? index_.global(part_, LocalId{static_cast<std::int32_t>(r)}) : copied_[usize(r - roots_)];
+        std::int64_t e = graph.indptr[usize(value(v))];
+        const std::int64_t end = graph.indptr[usize(value(v)) + 1];
+        a.row(value(v), [&](std::int64_t column, double w) {
+            // What is no entry of the graph is a diagonal, which belongs to the root.
+            const bool stored = e < end && graph.indices[usize(e)] == column;
+            const bool mine = stored && !parts.empty() ? parts[usize(e)] == part_ : root;
+            e += stored;
+            if (mine) visit(r, row_of(index_.position(GlobalId{column})), w);
+        });
+    }
+}
+
+std::int64_t HeldCopies::nonzeros(const Adjacency& a, const GraphView& graph) const {
+    std::int64_t count = 0;
+    visit_entries(a, graph, [&](std::int64_t, std::int64_t, double) { ++count; });
+    return count;
+}
+
+Csr HeldCopies::matrix(const Adjacency& a, const GraphView& graph) const {
+    const SetupTimer timer(a.cost());
+    Csr m{.rows = rows(), .cols = rows(), .indptr = {}, .indices = {}, .values = {}};
+    m.indptr.assign(usize(m.rows) + 1, 0);
+    visit_entries(a, graph, [&](std::int64_t r, std::int64_t column, double w) {
+        ++m.indptr[usize(r) + 1];
+        m.indices.push_back(static_cast<std::int32_t>(column));
+        m.values.push_back(w);
+    });
+    for (std::size_t r = 1; r < m.indptr.size(); ++r) m.indptr[r] += m.indptr[r - 1];
+    sort_columns(m, a.threads());
+    return m;
+}
+
+}  // namespace gnnbench::dist

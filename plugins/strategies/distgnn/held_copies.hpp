@@ -1,0 +1,66 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include <gnnbench/partition.hpp>
+#include <gnnbench/position_set.hpp>
+#include <gnnbench/training/adjacency.hpp>
+
+namespace gnnbench::dist {
+
+/// Rows [first, first + count).
+struct Run {
+    std::int64_t first = 0, count = 0;
+};
+
+/// The rows that a rank holds under a vertex cut: those of its roots, by position; then those of its copies. Of the copies
+/// whose roots another rank has, in ascending order, every bins-th is in the same bin, the first in bin 0. Bins follow one
+/// another, and inside each the root's ranks. What is lent to others is listed in the same order.
+class HeldCopies {
+public:
+    /// Reads the whole graph.
+    HeldCopies(const GraphView& graph, const IndexMap& index, Part part, int bins);
+
+    std::int64_t roots() const { return roots_; }
+    std::int64_t copies() const { return held_.back(); }
+    std::int64_t rows() const { return roots() + copies(); }
+    std::int64_t lent() const { return lent_.back(); }
+    int bins() const { return bins_; }
+    Part parts() const { return parts_; }
+    /// Of a bin, the copies whose roots part j has, and the roots that part j has copies of: rows of copies, counted from
+    /// the first, and places in lent_rows().
+    Run held(int bin, Part j) const { return run(held_, bin, j, 1); }
+    Run lent(int bin, Part j) const { return run(lent_, bin, j, 1); }
+    Run held(int bin) const { return run(held_, bin, 0, parts_); }
+    Run lent(int bin) const { return run(lent_, bin, 0, parts_); }
+    /// The most of a bin.
+    std::int64_t most_held() const;
+    std::int64_t most_lent() const;
+
+    const std::vector<GlobalId>& copied_vertices() const { return copied_; }
+    const std::vector<std::int32_t>& lent_rows() const { return lent_rows_; }
+
+    /// Entries of this rank, and those diagonal entries of its roots that Â has and the graph does not.
+    std::int64_t nonzeros(const Adjacency& a, const GraphView& graph) const;
+    /// Those entries of Â: [rows × rows].
+    Csr matrix(const Adjacency& a, const GraphView& graph) const;
+
+private:
+    Run run(const std::vector<std::int64_t>& starts, int bin, Part j, Part parts) const;
+    std::int64_t row_of(std::int64_t position) const;
+    /// Calls visit(row, column, value) for each entry, row by row.
+    template <class Visit>
+    void visit_entries(const Adjacency& a, const GraphView& graph, Visit&& visit) const;
+
+    const IndexMap& index_;
+    Part part_, parts_;
+    int bins_;
+    std::int64_t roots_;
+    std::vector<std::int64_t> held_, lent_;  ///< rows before, by bin and part; length bins · parts + 1
+    std::vector<GlobalId> copied_;
+    std::vector<std::int32_t> lent_rows_;
+    PositionSet positions_;            ///< of copies
+    std::vector<std::int32_t> place_;  ///< of a copy, by its rank among the positions
+};
+
+}  // namespace gnnbench::dist
