@@ -288,7 +288,7 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
     command->add_flag(
         "--volume", choice->volume,
         "Also the rows and messages that a part sends in a forward and a backward product, as stated by "
-        "demirci-p2p: mean and maximum");
+        "demirci-p2p: mean and maximum; of partitions of vertices, not of vertex cuts");
     command->add_flag("--per-part", choice->per_part, "Also the numbers of every part, in text and JSON");
     auto* as_json = command->add_flag("--json", choice->as_json, "As JSON");
     command->add_flag("--csv", choice->as_csv, "As CSV, a line for each part")->excludes(as_json);

@@ -216,12 +216,9 @@ double imbalance(std::int64_t most, Part parts, std::int64_t total) {
     return total == 0 ? 1.0 : static_cast<double>(most) * static_cast<double>(parts) / static_cast<double>(total);
 }
 
-/// Of a vertex cut, part by part.
-PartitionQuality measure_copies(const GraphView& graph, const Partition& partition) {
-    const IndexMap index(partition);
+PartitionQuality quality_of_cut(const GraphView& graph, const Partition& cut) {
     PartQuality sum, most;
-    for (Part p = 0; p < partition.parts; ++p) {
-        const PartQuality q = measure_part(graph, index, p);
+    for (const PartQuality& q : measure_copies(graph, cut)) {
         sum.needed += q.needed;
         sum.vertices += q.vertices;
         sum.nonzeros += q.nonzeros;
@@ -230,14 +227,14 @@ PartitionQuality measure_copies(const GraphView& graph, const Partition& partiti
     }
     return {.edge_cut = 0,
             .connectivity_minus_one = sum.needed,
-            .vertex_imbalance = imbalance(most.vertices, partition.parts, sum.vertices),
-            .nonzero_imbalance = imbalance(most.nonzeros, partition.parts, sum.nonzeros)};
+            .vertex_imbalance = imbalance(most.vertices, cut.parts, sum.vertices),
+            .nonzero_imbalance = imbalance(most.nonzeros, cut.parts, sum.nonzeros)};
 }
 
 }  // namespace
 
 PartitionQuality measure_quality(const GraphView& graph, const Partition& partition) {
-    if (!partition.part_of_entry.empty()) return measure_copies(graph, partition);
+    if (!partition.part_of_entry.empty()) return quality_of_cut(graph, partition);
     const auto n = usize(graph.vertices());
     const auto parts = usize(partition.parts);
     const auto& column_part = partition.column_part_of.empty() ? partition.part_of : partition.column_part_of;

@@ -71,4 +71,53 @@ PartQuality VertexCopies::quality() const {
             .nonzeros = entries_ + missing_diagonals_};
 }
 
+namespace {
+
+struct Entry {
+    std::int32_t row, column;
+};
+
+/// The entries of each part, one part after another; `first` has length parts + 1.
+struct GroupedEntries {
+    std::vector<std::int64_t> first;
+    std::vector<Entry> entries;
+
+    GroupedEntries(const GraphView& graph, const Partition& cut)
+        : first(usize(cut.parts) + 1), entries(usize(graph.edges())) {
+        for (const Part p : cut.part_of_entry) ++first[usize(p) + 1];
+        for (std::size_t p = 1; p < first.size(); ++p) first[p] += first[p - 1];
+        std::vector<std::int64_t> next(first.begin(), first.end() - 1);
+        for (std::int64_t v = 0; v < graph.vertices(); ++v)
+            for (std::int64_t e = graph.indptr[usize(v)]; e < graph.indptr[usize(v) + 1]; ++e)
+                entries[usize(next[usize(cut.part_of_entry[usize(e)])]++)] = {static_cast<std::int32_t>(v),
+                                                                              graph.indices[usize(e)]};
+    }
+};
+
+}  // namespace
+
+std::vector<PartQuality> measure_copies(const GraphView& graph, const Partition& cut,
+                                        const std::function<void(Part, std::int32_t)>& visit) {
+    const GroupedEntries of(graph, cut);
+    std::vector<PartQuality> parts(usize(cut.parts));
+    for (const Part root : cut.part_of) ++parts[usize(root)].vertices, ++parts[usize(root)].nonzeros;
+    std::vector<Part> met(cut.part_of);  // the last part that had a copy; the root, so that it is none
+    for (Part p = 0; p < cut.parts; ++p) {
+        PartQuality& mine = parts[usize(p)];
+        for (std::int64_t i = of.first[usize(p)]; i < of.first[usize(p) + 1]; ++i) {
+            const auto [row, column] = of.entries[usize(i)];
+            ++mine.nonzeros;
+            if (row == column) --parts[usize(cut.part_of[usize(row)])].nonzeros;  // its diagonal is stored
+            for (const std::int32_t v : {row, column}) {
+                if (met[usize(v)] == p || cut.part_of[usize(v)] == p) continue;
+                met[usize(v)] = p;
+                ++mine.vertices;
+                ++mine.needed;
+                if (visit) visit(p, v);
+            }
+        }
+    }
+    return parts;
+}
+
 }  // namespace gnnbench

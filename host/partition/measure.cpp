@@ -1,6 +1,7 @@
 #include "partition/measure.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
@@ -40,28 +41,29 @@ Spread PartitionCost::spread(std::int64_t PartCost::* number) const {
 namespace {
 
 /// Of a vertex cut: a copy's row goes to its root, and the root's back to each copy.
-PartitionCost copies_cost(const GraphView& graph, const Partition& partition, bool between) {
-    const auto parts = usize(partition.parts);
-    const IndexMap index(partition);
+PartitionCost cost_of_cut(const GraphView& graph, const Partition& cut, bool between) {
+    const auto parts = usize(cut.parts);
     PartitionCost cost;
+    cost.parts.resize(parts);
     if (between) cost.rows_between.resize(parts * parts);
     std::vector<bool> copied(usize(graph.vertices()));
-    for (Part p = 0; p < partition.parts; ++p) {
-        const VertexCopies copies(graph, index, p);
-        const PartQuality q = copies.quality();
-        PartCost mine{.vertices = q.vertices, .nonzeros = q.nonzeros};
-        for (std::size_t j = 0; j < parts; ++j) {
-            const std::int64_t rows = std::ssize(copies.held()[j]) + std::ssize(copies.lent()[j]);
-            mine.sent_rows += rows;
-            mine.sent_messages += !copies.held()[j].empty() + !copies.lent()[j].empty();
-            if (between) cost.rows_between[usize(p) * parts + j] = rows;
+    std::vector<std::int64_t> met(parts);  // of whose roots the part at work has copies: that part + 1
+    const std::vector<PartQuality> quality = measure_copies(graph, cut, [&](Part p, std::int32_t v) {
+        const Part root = cut.part_of[usize(v)];
+        const bool first = std::exchange(met[usize(root)], std::int64_t{p} + 1) != std::int64_t{p} + 1;
+        for (const auto& [from, to] : {std::pair{p, root}, {root, p}}) {
+            PartCost &sends = cost.parts[usize(from)], &receives = cost.parts[usize(to)];
+            ++sends.sent_rows, ++receives.received_rows;
+            sends.sent_messages += first, receives.received_messages += first;
+            if (between) ++cost.rows_between[usize(from) * parts + usize(to)];
         }
-        mine.received_rows = mine.sent_rows;
-        mine.received_messages = mine.sent_messages;
-        cost.connectivity_minus_one += q.needed;
-        cost.empty_parts += mine.vertices == 0;
-        for (const GlobalId v : copies.held_vertices()) copied[usize(value(v))] = true;
-        cost.parts.push_back(mine);
+        copied[usize(v)] = true;
+        ++cost.connectivity_minus_one;
+    });
+    for (std::size_t p = 0; p < parts; ++p) {
+        cost.parts[p].vertices = quality[p].vertices;
+        cost.parts[p].nonzeros = quality[p].nonzeros;
+        cost.empty_parts += quality[p].vertices == 0;
     }
     cost.backward_connectivity_minus_one = cost.connectivity_minus_one;
     cost.cut_nets = std::ranges::count(copied, true);
@@ -74,7 +76,7 @@ PartitionCost copies_cost(const GraphView& graph, const Partition& partition, bo
 
 PartitionCost measure_cost(const GraphView& graph, const Partition& partition, bool between) {
     require(!between || partition.parts <= most_drawn_parts, "too many parts for a matrix of who talks to whom");
-    if (!partition.part_of_entry.empty()) return copies_cost(graph, partition, between);
+    if (!partition.part_of_entry.empty()) return cost_of_cut(graph, partition, between);
     const auto parts = usize(partition.parts);
     const std::vector<Part>& owner = partition.part_of;
     const Grouped rows = grouped(partition);

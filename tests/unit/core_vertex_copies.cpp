@@ -45,6 +45,7 @@ TEST_CASE("copies of vertices are those of its definition: of rows, columns and 
                 }
             std::set<std::pair<Part, std::int64_t>> held, lent;
             std::int64_t nonzeros = 0;
+            const std::vector<PartQuality> together = measure_copies(graph, p);
             for (Part part = 0; part < parts; ++part) {
                 const VertexCopies c(graph, index, part);
                 CHECK(c.entries() == entries[usize(part)]);
@@ -54,6 +55,9 @@ TEST_CASE("copies of vertices are those of its definition: of rows, columns and 
                         lent.emplace(other, value(index.global(part, LocalId{local})));
                 CHECK(c.quality().vertices == index.size(part) + c.held_rows());
                 nonzeros += c.quality().nonzeros;
+                CHECK(together[usize(part)].vertices == c.quality().vertices);
+                CHECK(together[usize(part)].nonzeros == c.quality().nonzeros);
+                CHECK(together[usize(part)].needed == c.held_rows());
             }
             CHECK(held == copies);
             CHECK(lent == copies);

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include <gnnbench/graph.hpp>
@@ -19,7 +20,6 @@ public:
     const std::vector<std::vector<std::int32_t>>& held() const { return held_; }
     const std::vector<std::vector<std::int32_t>>& lent() const { return lent_; }
     std::int64_t held_rows() const { return rows(held_); }
-    std::int64_t lent_rows() const { return rows(lent_); }
     /// The vertices of `held`, part by part.
     std::vector<GlobalId> held_vertices() const;
     /// Entries of `part`, without diagonal entries that the graph does not store.
@@ -35,5 +35,10 @@ private:
     std::vector<std::vector<std::int32_t>> held_, lent_;
     std::int64_t entries_ = 0, missing_diagonals_ = 0;
 };
+
+/// Every part's quality(), at the cost of one part's. Calls visit(part, vertex) for each copy beside the roots, part by part.
+/// Holds two numbers for each entry.
+std::vector<PartQuality> measure_copies(const GraphView& graph, const Partition& cut,
+                                        const std::function<void(Part, std::int32_t)>& visit = {});
 
 }  // namespace gnnbench

@@ -122,9 +122,9 @@ private:
 constexpr ParamDecl parameters[] = {
     {"algorithm", ParamType::choice, "cd-0", 0, 0, "cd-0|cd-r|0c",
      "when copies of a vertex exchange partial aggregates: at once, which is exact; in bins, one an epoch, for "
-     "use `delay` "
-     "epochs later; never"},
-    {"delay", ParamType::integer, "5", 1, 1e6, nullptr, "r of cd-r: how many bins, and how many epochs late"},
+     "use "
+     "`delay` epochs later; never"},
+    {"delay", ParamType::integer, "5", 1, 1000, nullptr, "r of cd-r: how many bins, and how many epochs late"},
     {"backward", ParamType::choice, "summed", 0, 0, "summed|local",
      "gradients of copies: summed as partial aggregates are, or left where they are, as in the released code"},
 };

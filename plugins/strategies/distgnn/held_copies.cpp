@@ -24,8 +24,6 @@ std::vector<std::int64_t> dealt(const Lists& lists, int bins, Take&& take) {
     return starts;
 }
 
-Lists none(const IndexMap& index) { return Lists(usize(index.parts())); }
-
 }  // namespace
 
 HeldCopies::HeldCopies(const GraphView& graph, const IndexMap& index, Part part, int bins)
@@ -35,24 +33,20 @@ HeldCopies::HeldCopies(const GraphView& graph, const IndexMap& index, Part part,
       bins_(bins),
       roots_(index.size(part)),
       positions_(index.vertices()) {
-    Lists held = none(index), lent = none(index);
+    Lists held(usize(parts_)), lent(usize(parts_));
     if (parts_ > 1) {
         const VertexCopies copies(graph, index, part);
         held = copies.held();
         lent = copies.lent();
     }
-    std::vector<std::int64_t> before;  // copies of roots of earlier parts
-    for (const auto& list : held) {
-        before.push_back(before.empty() ? 0 : before.back());
-        if (before.size() > 1) before.back() += std::ssize(held[before.size() - 2]);
-        const std::int64_t first = index.offset(static_cast<Part>(before.size()) - 1);
-        for (const std::int32_t local : list) positions_.insert(first + local);
-    }
+    for (Part j = 0; j < parts_; ++j)
+        for (const std::int32_t local : held[usize(j)]) positions_.insert(index.offset(j) + local);
     positions_.count();
     place_.resize(usize(positions_.size()));
     held_ = dealt(held, bins, [&](std::size_t j, std::size_t i) {
-        place_[usize(before[j]) + i] = static_cast<std::int32_t>(copied_.size());
-        copied_.push_back(index.global(static_cast<Part>(j), LocalId{held[j][i]}));
+        const std::int64_t position = index.offset(static_cast<Part>(j)) + held[j][i];
+        place_[usize(positions_.rank(position))] = static_cast<std::int32_t>(copied_.size());
+        copied_.push_back(index.vertex_at(position));
     });
     lent_ = dealt(lent, bins, [&](std::size_t j, std::size_t i) { lent_rows_.push_back(lent[j][i]); });
 }
