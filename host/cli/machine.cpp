@@ -19,6 +19,19 @@ namespace {
 using nlohmann::json;
 using simulation::Machine;
 
+/// A number's unit, by the end of its key ("links.nic_gbs", "links.groups.1 at 8").
+std::string unit_of(std::string key) {
+    key = key.substr(0, key.find(" at "));
+    if (key.starts_with("links.groups.")) key = "_gbs";
+    const std::pair<const char*, const char*> units[] = {
+        {"_gbs", "10⁹ bytes/s"}, {"_gb", "10⁹ bytes"},     {"_mb", "10⁶ bytes"}, {"_tflops", "10¹² flop/s"},
+        {"_gops", "10⁹/s"},      {"_efficiency", "share"}, {"_us", "µs"},        {"_ns", "ns"},
+        {"_ps", "ps"},           {"_bytes", "bytes"}};
+    for (const auto& [end, unit] : units)
+        if (key.ends_with(end)) return unit;
+    return key.starts_with("thesis_spmm.") ? "ms" : "";
+}
+
 int list_machines(bool as_json) {
     json list = json::array();
     TextColumns columns({"machine", "devices", "device", "about"});
@@ -44,7 +57,8 @@ int show_machine(const std::string& given, bool as_json, bool as_file) {
     if (as_json) {
         json numbers = json::array();
         for (const simulation::Quantity& q : m.quantities)
-            numbers.push_back({{"key", q.key}, {"value", q.value}, {"source", q.source}});
+            numbers.push_back(
+                {{"key", q.key}, {"value", q.value}, {"unit", unit_of(q.key)}, {"source", q.source}});
         print_json(std::cout, {{"name", m.name},
                                {"about", m.summary},
                                {"device", m.device.name},
@@ -53,9 +67,9 @@ int show_machine(const std::string& given, bool as_json, bool as_file) {
         return exit_ok;
     }
     std::cout << m.name << ": " << m.summary << "\ndevice " << m.device.name << "\n\n";
-    TextColumns columns({"number", "value", "source"});
+    TextColumns columns({"number", "value", "unit", "source"});
     for (const simulation::Quantity& q : m.quantities)
-        columns.add({q.key, fmt::format("{:g}", q.value), q.source});
+        columns.add({q.key, fmt::format("{:g}", q.value), unit_of(q.key), q.source});
     std::cout << columns.text();
     return exit_ok;
 }

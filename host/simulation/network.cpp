@@ -6,6 +6,8 @@
 
 #include <gnnbench/error.hpp>
 
+#include "simulation/rings.hpp"
+
 namespace gnnbench::simulation {
 
 std::string_view to_text(Collective c) {
@@ -32,14 +34,6 @@ std::string measured_key(Collective c, Wait wait) {
     return wait == Wait::later ? key + "_later" : key;
 }
 
-Placement placement_of(const Machine& machine, std::span<const int> ranks) {
-    std::map<int, int> on_node;
-    for (const int r : ranks) ++on_node[machine.node_of(r)];
-    Placement p{static_cast<int>(ranks.size()), static_cast<int>(on_node.size()), 1};
-    for (const auto& [node, count] : on_node) p.most_on_a_node = std::max(p.most_on_a_node, count);
-    return p;
-}
-
 double bandwidth_within(const Machine& machine, int ranks_on_node) {
     const Links& l = machine.links;
     require(!l.among.empty(), "a machine says how many links a device has");
@@ -48,6 +42,48 @@ double bandwidth_within(const Machine& machine, int ranks_on_node) {
         if (a.devices <= ranks_on_node) links = a.links;
     const double carried = links * l.link_bandwidth;
     return l.most_bandwidth > 0 ? std::min(carried, l.most_bandwidth) : carried;
+}
+
+double bandwidth_between(const Machine& machine, int device, int other) {
+    int links = 0;
+    for (const Links::Pair& p : machine.links.pairs)
+        if ((p.first == device && p.second == other) || (p.first == other && p.second == device)) links += p.links;
+    return links * machine.links.link_bandwidth;
+}
+
+namespace {
+
+/// Over a hop of the rings that devices of one node form. Without a ring of links they go through the host.
+double rings_bandwidth(const Machine& m, const std::vector<int>& devices) {
+    const Links& l = m.links;
+    if (l.pairs.empty()) return bandwidth_within(m, static_cast<int>(devices.size()));
+    const double carried = rings_among(l.pairs, devices) * l.link_bandwidth;
+    const double best = std::max(carried, m.device.host_link_bandwidth);
+    return l.most_bandwidth > 0 ? std::min(best, l.most_bandwidth) : best;
+}
+
+}  // namespace
+
+Placement placement_of(const Machine& machine, std::span<const int> ranks) {
+    std::map<int, std::vector<int>> on_node;
+    std::vector<int> sorted(ranks.begin(), ranks.end());
+    std::ranges::sort(sorted);
+    for (const int r : sorted) on_node[machine.node_of(r)].push_back(machine.place_of(r));
+    Placement p{.ranks = static_cast<int>(ranks.size()), .nodes = static_cast<int>(on_node.size())};
+    for (std::size_t i = 1; i < sorted.size(); ++i) {
+        const int apart = sorted[i] - sorted[i - 1];
+        p.distance = i == 1 ? apart : std::min(p.distance, apart);
+    }
+    std::map<std::vector<int>, double> known;
+    p.within = INFINITY;
+    for (const auto& [node, devices] : on_node) {
+        p.most_on_a_node = std::max(p.most_on_a_node, static_cast<int>(devices.size()));
+        if (devices.size() < 2) continue;
+        const auto [at, is_new] = known.try_emplace(devices, 0);
+        if (is_new) at->second = rings_bandwidth(machine, devices);
+        p.within = std::min(p.within, at->second);
+    }
+    return p;
 }
 
 namespace {
@@ -85,17 +121,32 @@ double tree_latency(const Placement& g, const Links& l) {
     return l.base_s + 2 * ((g.most_on_a_node - 1) * l.hop_s + levels * l.network_hop_s);
 }
 
+/// By the last row of Links::groups that is no wider and no larger than the group.
+double measured_bandwidth(const Placement& g, const Links& l) {
+    double bandwidth = l.groups.front().bandwidth;
+    for (const Links::Group& row : l.groups)
+        if (row.distance <= g.distance && row.ranks <= g.ranks) bandwidth = row.bandwidth;
+    return bandwidth;
+}
+
 /// Bytes per second over a hop of all the group's rings together.
 double ring_bandwidth(const Placement& g, const Machine& m, NetworkModel model) {
     const Links& l = m.links;
-    if (g.nodes == 1) return bandwidth_within(m, g.ranks);
-    const double within = g.most_on_a_node > 1 ? bandwidth_within(m, g.most_on_a_node) : INFINITY;
+    if (model == NetworkModel::links && !l.groups.empty()) return measured_bandwidth(g, l);
+    if (g.nodes == 1) return g.within;
     if (model == NetworkModel::ring) {
         // β_inter of the node, divided among the groups that communicate beside this one.
         const double groups = std::max(1.0, static_cast<double>(m.devices_per_node) / g.most_on_a_node);
-        return std::min(within, l.nics * l.nic_bandwidth / groups);
+        return std::min(g.within, l.nics * l.nic_bandwidth / groups);
     }
-    return std::min(within, std::min(g.most_on_a_node, l.nics) * l.nic_bandwidth);
+    return std::min(g.within, std::min(g.most_on_a_node, l.nics) * l.nic_bandwidth);
+}
+
+/// Bytes per second of a node's network cards that a group takes. What was measured beside all groups of its kind takes its
+/// part of them.
+double network_rate(const Placement& g, const Machine& m, double bandwidth) {
+    if (m.links.groups.empty()) return bandwidth;
+    return m.links.nics * m.links.nic_bandwidth * g.most_on_a_node / m.devices_per_node;
 }
 
 }  // namespace
@@ -123,7 +174,7 @@ CollectiveCost cost_of(Collective collective, Wait wait, double total_bytes, con
         }
     }
     cost.memory_rate = memory_per_hop_byte(collective) * bandwidth;
-    if (g.nodes > 1) cost.network_rate = bandwidth;
+    if (g.nodes > 1) cost.network_rate = network_rate(g, m, bandwidth);
     return cost;
 }
 

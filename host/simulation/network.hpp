@@ -21,6 +21,8 @@ struct Placement {
     int ranks = 1;
     int nodes = 1;           ///< on which it has ranks
     int most_on_a_node = 1;  ///< ranks
+    int distance = 1;        ///< between neighbouring ranks; the least
+    double within = 0;       ///< bytes per second over a hop between devices of a node, where they are slowest
 };
 Placement placement_of(const Machine& machine, std::span<const int> ranks);
 
@@ -35,12 +37,17 @@ struct CollectiveCost {
 /// NCCL's rings: nodes of the group one after another, in each node as many rings as the links or the network cards of
 /// the group's devices carry. A ring moves (k−1)/k of the bytes over each of its hops (all-gather, reduce-scatter),
 /// twice that (all-reduce), or all of them (broadcast, reduce). Small all-reduces take a tree, with 2 log₂ nodes steps.
-/// Within a node, a time that was measured of two devices stands for all that; more of them take a tree of such pairs.
+/// Links::groups stand for links and cards. Within a node, a time that was measured of two devices stands for all that;
+/// more of them take a tree of such pairs.
 /// `total_bytes`: of the whole operation, as in docs/volumes.md.
 CollectiveCost cost_of(Collective collective, Wait wait, double total_bytes, const Placement& group,
                        const Machine& machine, NetworkModel model);
 
-/// Bytes per second of one device's links, in one direction, to others of a group with so many ranks on a node.
+/// Bytes per second of one device's links, in one direction, to others of a group with so many ranks on a node, where
+/// nothing is known of pairs.
 double bandwidth_within(const Machine& machine, int ranks_on_node);
+
+/// Bytes per second of the links between two devices of a node, by Links::pairs; 0: none joins them.
+double bandwidth_between(const Machine& machine, int device, int other);
 
 }  // namespace gnnbench::simulation

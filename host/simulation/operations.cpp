@@ -114,9 +114,29 @@ Exchange::Exchange(std::shared_ptr<Operations> group, int place, const char* mea
 
 void Exchange::add(Ports& to, const Message& m) const {
     const Machine& machine = group_->engine().machine();
-    const bool same = machine.node_of(group_->members()[usize(m.peer)]) == machine.node_of(rank_);
+    const int peer = group_->members()[usize(m.peer)];
+    const bool same = machine.node_of(peer) == machine.node_of(rank_);
     (same ? to.within : to.between) += m.bytes;
     ++to.messages;
+    if (!same || machine.links.pairs.empty()) return;
+    to.by_device.resize(usize(machine.devices_per_node));
+    to.by_device[usize(machine.place_of(peer))] += static_cast<double>(m.bytes);
+}
+
+/// Of messages inside the node. Each pair of devices has its own links; those that none joins share the host's.
+double Exchange::within_s(const Ports& p) const {
+    const Machine& m = group_->engine().machine();
+    if (m.links.pairs.empty()) return static_cast<double>(p.within) / bandwidth_within(m, group_->beside(place_));
+    double slowest_s = 0, unlinked = 0;
+    for (std::size_t other = 0; other < p.by_device.size(); ++other) {
+        if (p.by_device[other] == 0) continue;
+        const double rate = bandwidth_between(m, m.place_of(rank_), static_cast<int>(other));
+        if (rate > 0)
+            slowest_s = std::max(slowest_s, p.by_device[other] / rate);
+        else
+            unlinked += p.by_device[other];
+    }
+    return std::max(slowest_s, unlinked / m.device.host_link_bandwidth);
 }
 
 /// Each device has its own network card, unless the node has too few, which Sharing shows.
@@ -126,9 +146,8 @@ double Exchange::seconds(const Ports& p) const {
         const auto messages = static_cast<double>(p.messages);
         return messages * measured->seconds(static_cast<double>(p.within) / messages);
     }
-    const double within = static_cast<double>(p.within) / bandwidth_within(m, group_->beside(place_)),
-                 between = static_cast<double>(p.between) / m.links.nic_bandwidth;
-    return std::max(within, between) + static_cast<double>(p.messages) * m.links.message_s;
+    const double between = static_cast<double>(p.between) / m.links.nic_bandwidth;
+    return std::max(within_s(p), between) + static_cast<double>(p.messages) * m.links.message_s;
 }
 
 void Exchange::post(std::span<const Message> sends, std::span<const Message> receives) {

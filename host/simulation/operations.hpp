@@ -141,8 +141,11 @@ public:
 private:
     struct Ports {
         std::int64_t within = 0, between = 0, messages = 0;  ///< bytes in one direction; to others
+        std::vector<double> by_device =
+            {};  ///< of `within`, by the peer's place in the node; where pairs are known
     };
     double seconds(const Ports& p) const;
+    double within_s(const Ports& p) const;
     const Curve* measured_exchange() const { return group_->measured(measured_); }
     void add(Ports& to, const Message& m) const;
     void all_messages_begun();

@@ -1,6 +1,7 @@
 #pragma once
 #include <catch2/catch.hpp>
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -102,7 +103,7 @@ struct Simulated {
     simulation::NetworkModel network = simulation::NetworkModel::links;
     InCommon in_common = InCommon::shared;
     std::int64_t epochs = 2;
-    simulation::Machine (*machine)(int ranks) = machine_of;
+    std::function<simulation::Machine(int ranks)> machine = machine_of;
     bool always_epoch_0 = false;     ///< the same samples and masks every time
     bool evaluates_between = false;  ///< after each epoch
 };

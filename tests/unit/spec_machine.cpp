@@ -89,6 +89,23 @@ TEST_CASE("what is wrong with a machine file is said with its place") {
          "links.reduce_us: expected bytes: a number, both above 0");
     says("links:\n", curve + "{at: {-64: 1}, source: x}\n",
          "links.reduce_us: expected bytes: a number, both above 0");
+    const std::string pairs = "links:\n  pairs: ", groups = "links:\n  groups: ";
+    says("links:\n", pairs + "{0-1: 2}\n", "links.pairs: expected {at: {device-device: a number, …}");
+    says("links:\n", pairs + "{at: {0-8: 2}, source: x}\n", "links.pairs: expected two devices of a node");
+    says("links:\n", pairs + "{at: {1-0: 2}, source: x}\n", "links.pairs: expected two devices of a node");
+    says("links:\n", pairs + "{at: {0-1: 1.5}, source: x}\n", "links.pairs: expected two devices of a node");
+    says("links:\n", pairs + "{at: {01: 1}, source: x}\n", "links.pairs: expected two devices of a node");
+    says("links:\n", groups + "{}\n", "links.groups: expected what groups carry");
+    says("links:\n", groups + "{1: 76}\n", "links.groups.1: expected {at: {ranks: a number, …}");
+    says("links:\n", groups + "{x: {at: {2: 76}, source: x}}\n", "links.groups.x: expected the distance");
+    says("links:\n", groups + "{1: {at: {1: 76}, source: x}}\n", "links.groups.1: expected ranks of a group");
+    says("links:\n", groups + "{2: {at: {2: 76}, source: x}}\n", "links.groups: begins with groups of 2 ranks");
+    const std::string nic = "nic_gbs: {value: 25";
+    says(nic, "nic_gbs: {value: 400", "400 Gb/s would be 50. If it is meant, add to it: checked: true");
+    says(nic, "nic_gbs: {checked: 1, value: 400",
+         "links.nic_gbs.checked: expected true or false; found the integer 1");
+    CHECK(read_machine(replaced(text, nic, "nic_gbs: {checked: true, value: 400"), "mine.yaml")
+              .links.nic_bandwidth == 400e9);
     CHECK_THROWS_WITH(load_machine("dgx-a101"), Catch::Contains("did you mean 'dgx-a100'"));
     CHECK_THROWS_WITH(load_machine("no/such.yaml"), Catch::Contains("expected a machine file at"));
 }

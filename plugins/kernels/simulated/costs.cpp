@@ -86,11 +86,12 @@ Work Costs::gathered(double rows, double row_bytes, double lie_in, const InOrder
         return kernel(memory_s, memory_s);
     }
     const double memory_s = rows * row_bytes / (d.memory_bandwidth * d.gather_efficiency) + in_order_s(in_order);
-    return kernel(memory_s, memory_s);
+    return kernel(memory_s + rows * d.row_s, memory_s);
 }
 
 // C [m × f] = A [m × n] B [n × f], A with z nonzeros. Each nonzero reads its index, its value and a row of B. Of the
-// rows of B a share h = min(1, cache / bytes of B's used rows) is found in the cache, but for the first read of each.
+// rows of B a share h = min(1, cache / bytes of B's used rows) is found in the cache, but for the first read of each. A
+// row takes a time of its own besides, wherever it is, which is most of a narrow row's.
 Work Costs::spmm(const SpmmShape& s) const {
     const Device& d = machine_.device;
     const double z = static_cast<double>(s.nonzeros), f = static_cast<double>(s.width), e = element_bytes();
@@ -113,11 +114,13 @@ Work Costs::spmm(const SpmmShape& s) const {
     const double from_memory = of_b + (1 - in_cache) * read_again, from_cache = in_cache * read_again;
     const double matrix = z * (e + 4) + static_cast<double>(s.rows + 1) * 4;
     const double result = static_cast<double>(s.rows) * row_bytes * (s.adds ? 2 : 1);
-    const double memory_s = from_memory / (d.memory_bandwidth * d.gather_efficiency) +
-                            (matrix + result) / (d.memory_bandwidth * d.stream_efficiency);
-    const double cache_s = from_cache / (d.cache_bandwidth * d.cached_gather_efficiency);
+    const double memory_rate = d.memory_bandwidth * d.gather_efficiency,
+                 cache_rate = std::max(d.cache_bandwidth * d.cached_gather_efficiency, memory_rate);
+    const double memory_s =
+        from_memory / memory_rate + (matrix + result) / (d.memory_bandwidth * d.stream_efficiency);
+    const double row_s = from_cache / cache_rate + z * d.row_s;
     const double rate = dtype_ == DType::f32 ? d.float32_rate : d.float64_rate;
-    return kernel(std::max(memory_s + cache_s, 2 * z * f / rate), memory_s);
+    return kernel(std::max(memory_s + row_s, 2 * z * f / rate), memory_s);
 }
 
 // The same where the rates of rows in no order were measured by the bytes they lie in, so that what caches do is in them.

@@ -43,7 +43,8 @@ struct Device {
     // Shares of the data sheet's rates that kernels reach.
     double stream_efficiency = 1;         ///< of the memory's, element by element
     double gather_efficiency = 1;         ///< of the memory's, rows in no order
-    double cached_gather_efficiency = 1;  ///< of the cache's, rows in no order
+    double cached_gather_efficiency = 1;  ///< of the cache's, rows in no order; never slower than the memory's
+    double row_s = 0;                     ///< of every row read in no order, beside its bytes' time
     double gemm_efficiency = 1;
     // For devices whose cache is large beside what kernels work on, as processors' are. Where curves are given, they
     // stand for memory, cache and their shares.
@@ -78,6 +79,20 @@ struct Links {
         int devices = 0, links = 0;
     };
     std::vector<Among> among;
+    /// Links that join two devices of a node, by their places in it; where given, in place of `among`. Devices that no
+    /// pair names reach each other over their host links.
+    struct Pair {
+        int first = 0, second = 0, links = 0;
+    };
+    std::vector<Pair> pairs = {};
+    /// What a group's rings carry over a hop, measured while all groups of its kind communicate, in place of links and
+    /// network cards: of groups whose neighbouring ranks are at least so far apart and that have at least so many ranks;
+    /// ascending by both.
+    struct Group {
+        int distance = 1, ranks = 2;
+        double bandwidth = 0;
+    };
+    std::vector<Group> groups = {};
     double most_bandwidth = 0;  ///< that a collective within a node reaches; 0: what the links carry
     int nics = 1;               ///< of a node
     double nic_bandwidth = 0;   ///< of each, in one direction, as a collective reaches it
@@ -102,6 +117,7 @@ struct Machine {
     int devices() const { return nodes * devices_per_node; }
     /// Ranks fill one node after another.
     int node_of(int rank) const { return rank / devices_per_node; }
+    int place_of(int rank) const { return rank % devices_per_node; }  ///< in its node
 };
 
 /// What a collective costs: a link model in which operations that run at the same time share network cards, or the
