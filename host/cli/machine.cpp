@@ -1,6 +1,7 @@
 #include <iostream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <gnnbench/error.hpp>
 
@@ -11,6 +12,7 @@
 #include "cli/written.hpp"
 #include "launch/machine.hpp"
 #include "spec/machine_file.hpp"
+#include "spec/program_file.hpp"
 
 namespace gnnbench {
 
@@ -95,6 +97,36 @@ void add_machine_show(CLI::App& machine, Action& action) {
     });
 }
 
+int list_programs(bool as_json) {
+    json list = json::array();
+    TextColumns columns({"program", "schemes", "number", "value", "unit", "source"});
+    for (const std::string& name : program_names()) {
+        const ProgramFile p = load_program(name);
+        json numbers = json::array();
+        columns.add({name, fmt::format("{}", fmt::join(p.schemes, " ")), "", "", "", p.about});
+        for (const simulation::Quantity& q : p.quantities) {
+            columns.add({"", "", q.key, fmt::format("{:g}", q.value), unit_of(q.key), q.source});
+            numbers.push_back(
+                {{"key", q.key}, {"value", q.value}, {"unit", unit_of(q.key)}, {"source", q.source}});
+        }
+        list.push_back(
+            {{"name", name}, {"about", p.about}, {"schemes", p.schemes}, {"numbers", std::move(numbers)}});
+    }
+    if (as_json)
+        print_json(std::cout, list);
+    else
+        std::cout << columns.text();
+    return exit_ok;
+}
+
+void add_machine_programs(CLI::App& machine, Action& action) {
+    CLI::App* command = machine.add_subcommand(
+        "programs", "List what released programs do beside their algorithms (kernel: simulated, program: NAME)");
+    auto as_json = std::make_shared<bool>(false);
+    command->add_flag("--json", *as_json, "As JSON");
+    command->callback([&action, as_json] { action = [as_json] { return list_programs(*as_json); }; });
+}
+
 int calibrate(const std::string& output, const std::string& name, int threads) {
     if (!output.empty() && !output.ends_with(".yaml"))
         throw SpecError(
@@ -127,6 +159,7 @@ void add_machine(CLI::App& app, const GlobalOptions&, Action& action) {
     machine->require_subcommand(1);
     add_machine_list(*machine, action);
     add_machine_show(*machine, action);
+    add_machine_programs(*machine, action);
     add_machine_calibrate(*machine, action);
 }
 

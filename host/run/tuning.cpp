@@ -12,6 +12,8 @@
 
 #include "run/program_permission.hpp"
 #include "spec/machine_file.hpp"
+#include "spec/program_file.hpp"
+#include "spec/text_file.hpp"
 
 namespace gnnbench {
 namespace {
@@ -127,14 +129,17 @@ std::string partitioners(const TuningRequest& r, const Experiment& asked, const 
 
 /// A file stands relative to the experiment in an experiment, and to the current folder in a command.
 std::string machine_text_of(const std::string& given) {
-    return given.ends_with(".yaml") ? std::filesystem::absolute(given).string() : given;
+    SimulatedChoice choice(given);
+    for (std::string* named : {&choice.machine, &choice.program})
+        if (names_yaml_file(*named)) *named = std::filesystem::absolute(*named).string();
+    return choice.text();
 }
 
 }  // namespace
 
 ExperimentChoice tuned_experiment(const TuningRequest& request, const Catalog& catalog,
                                   const PluginSource& plugins, std::vector<NotPredicted>& left_out) {
-    const simulation::Machine machine = load_machine(machine_text_of(request.machine));
+    const simulation::Machine machine = load_machine(SimulatedChoice(machine_text_of(request.machine)).machine);
     if (request.gpus > machine.devices())
         throw SpecError(
             fmt::format("{} has {} devices; --gpus asks for {}", machine.name, machine.devices(), request.gpus));

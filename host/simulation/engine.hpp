@@ -33,6 +33,7 @@ public:
     Sharing& sharing() { return sharing_; }
     std::size_t memory_of(int rank) const { return static_cast<std::size_t>(rank); }
     std::size_t network_of(int node) const { return ranks_.size() + static_cast<std::size_t>(node); }
+    int ranks() const { return static_cast<int>(ranks_.size()); }
     SimulatedRank& rank(int r) { return *ranks_[static_cast<std::size_t>(r)]; }
     std::int64_t switches() const { return switches_; }
 

@@ -142,12 +142,18 @@ double Exchange::within_s(const Ports& p) const {
 /// Each device has its own network card, unless the node has too few, which Sharing shows.
 double Exchange::seconds(const Ports& p) const {
     const Machine& m = group_->engine().machine();
-    if (const Curve* measured = measured_exchange(); measured && p.messages > 0) {
+    if (const Curve* measured = measured_exchange();
+        measured && p.messages > 0 && m.program.message_bandwidth == 0) {
         const auto messages = static_cast<double>(p.messages);
         return messages * measured->seconds(static_cast<double>(p.within) / messages);
     }
-    const double between = static_cast<double>(p.between) / m.links.nic_bandwidth;
-    return std::max(within_s(p), between) + static_cast<double>(p.messages) * m.links.message_s;
+    const Program& program = m.program;
+    const auto bytes = static_cast<double>(p.within + p.between);
+    const double between = static_cast<double>(p.between) / m.links.nic_bandwidth,
+                 transport_s = program.message_bandwidth > 0 ? bytes / program.message_bandwidth : 0,
+                 copies_s = program.host_copies ? bytes / m.device.host_link_bandwidth : 0;
+    return std::max({within_s(p), between, transport_s}) + copies_s +
+           static_cast<double>(p.messages) * m.links.message_s;
 }
 
 void Exchange::post(std::span<const Message> sends, std::span<const Message> receives) {

@@ -23,6 +23,7 @@ public:
     void begin() override {
         marks_.clear();
         start_s_ = rank_.host_s();
+        rank_.begin_epoch();
     }
     std::size_t mark_begin(const Span& span) override { return mark(span.stream); }
     std::size_t mark_end(const Span& span, std::size_t) override { return mark(span.stream); }
@@ -87,6 +88,12 @@ const Machine& SimulatedRank::machine() const { return state_->engine.machine();
 double SimulatedRank::host_s() const { return state_->host_s; }
 void SimulatedRank::host_works(double seconds) { state_->host_s += seconds; }
 void SimulatedRank::share_host(int devices) { state_->devices_of_host = devices; }
+void SimulatedRank::begin_epoch() {
+    const Program& program = machine().program;
+    const int peers = state_->engine.ranks() - 1;
+    for (int i = 0; i < peers * program.peer_operators; ++i) launch();
+    host_works(2.0 * peers * program.peer_messages * program.message_s);
+}
 void SimulatedRank::launch() { host_works(machine().device.launch_s * state_->devices_of_host); }
 Recency& SimulatedRank::recency() { return state_->recency; }
 const ColumnReads* SimulatedRank::columns_of_graph() const { return state_->engine.columns_of_graph(); }

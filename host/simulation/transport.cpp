@@ -112,7 +112,17 @@ private:
         const auto mine =
             std::make_shared<Exchange>(operations_, place_, measured, sends, receives, std::move(arrivals));
         mine->post(sends, receives);
-        return issue(mine);
+        const Program& program = rank_.machine().program;
+        handle(std::ssize(sends), program.send_operators);
+        Event done = issue(mine);
+        if (program.blocking) rank_.synchronize(StreamRole::communication);
+        handle(std::ssize(receives), program.receive_operators);
+        return done;
+    }
+    /// What a program's host does for messages, one after another.
+    void handle(std::int64_t messages, int operators) {
+        for (std::int64_t i = 0; i < messages * operators; ++i) rank_.launch();
+        rank_.host_works(static_cast<double>(messages) * rank_.machine().program.message_s);
     }
     Event issue(std::shared_ptr<Participation> part) {
         SimulatedRank::State& s = rank_.state();

@@ -9,7 +9,8 @@
 
 #include "core/range_words.hpp"
 #include "data/options.hpp"
-#include "spec/machine_file.hpp"
+#include "spec/program_file.hpp"
+#include "spec/text_file.hpp"
 #include "spec/values.hpp"
 
 namespace gnnbench {
@@ -175,22 +176,25 @@ Read ValueReader::plugin(PluginKind kind, const YamlNode& node, const std::strin
     return Read(std::move(choice));
 }
 
-/// The machine that a kernel simulates: checked here, and part of the version, so that another machine file is another
-/// cell. A file's path becomes absolute.
+/// The machine that a kernel simulates, and as which program: checked here, and part of the version, so that another file is
+/// another cell. Files' paths become absolute.
 void ValueReader::resolve_machine(PluginChoice& kernel, std::span<const ParamDecl> declared, const YamlNode& node,
                                   const std::string& key) const {
     const YamlNode* machine = node.is(Kind::map) ? node.find("machine") : nullptr;
     if (!machine) return;  // the kernel says that it needs one
-    std::string given = kernel.params.text("machine");
-    if (given.ends_with(".yaml") || given.ends_with(".yml")) {
-        const auto file = path(*machine, key + ".machine");
-        if (!file) return;
-        given = file->string();
-        for (const ParamDecl& d : declared)
-            if (std::string_view(d.name) == "machine") kernel.params.set(d, given);
+    SimulatedChoice choice(kernel.params.text("machine"));
+    for (std::string* named : {&choice.machine, &choice.program}) {
+        if (!names_yaml_file(*named)) continue;
+        YamlNode file = *machine;
+        file.text = *named;
+        const auto found = path(file, key + ".machine");
+        if (!found) return;
+        *named = found->string();
     }
+    for (const ParamDecl& d : declared)
+        if (std::string_view(d.name) == "machine") kernel.params.set(d, choice.text());
     try {
-        kernel.version += "+" + load_machine(given).digest.substr(0, 16);
+        kernel.version += "+" + choice.digest();
     } catch (const SpecError& e) {
         findings_.add(machine->place, key + ".machine", e.what());
     }

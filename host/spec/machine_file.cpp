@@ -143,8 +143,6 @@ private:
     MachineNumbers numbers_{findings_, machine_};
 };
 
-bool names_a_file(const std::string& given) { return given.ends_with(".yaml") || given.ends_with(".yml"); }
-
 }  // namespace
 
 std::vector<std::string> machine_names() {
@@ -155,7 +153,7 @@ std::vector<std::string> machine_names() {
 }
 
 std::string machine_text(const std::string& given) {
-    if (names_a_file(given)) return read_text_file(given, "expected a machine file at");
+    if (names_yaml_file(given)) return read_text_file(given, "expected a machine file at");
     for (const EmbeddedMachine& e : embedded_machines)
         if (given == e.name) return e.text;
     const std::vector<std::string> names = machine_names();
@@ -171,7 +169,7 @@ SimulatedMachine read_machine(const std::string& text, const std::string& origin
 }
 
 SimulatedMachine load_machine(const std::string& given) {
-    return read_machine(machine_text(given), names_a_file(given) ? given : given + ".yaml");
+    return read_machine(machine_text(given), names_yaml_file(given) ? given : given + ".yaml");
 }
 
 }  // namespace gnnbench

@@ -9,6 +9,7 @@
 
 #include "data/expectation.hpp"
 #include "spec/machine_file.hpp"
+#include "spec/program_file.hpp"
 
 namespace gnnbench {
 
@@ -58,7 +59,11 @@ std::string why_not_simulated(const Cell& cell) {
         return "a slowdown is of this machine's clock, which simulated ranks do not have";
     const std::string& name = cell.kernel.params.text("machine");
     if (name.empty()) return {};
-    const simulation::Machine machine = load_machine(name);
+    const SimulatedChoice choice(name);
+    if (choice.program == "released" && released_program(cell.scheme.name).empty())
+        return fmt::format("what the released program of {} does beside its algorithm is not known",
+                           cell.scheme.name);
+    const simulation::Machine machine = load_machine(choice.machine);
     if (cell.gpus <= machine.devices()) return {};
     return fmt::format("machine {} has {} devices; {} given", machine.name, machine.devices(), cell.gpus);
 }

@@ -15,8 +15,8 @@
 #include <gnnbench/usize.hpp>
 
 #include "plugin/backend_memory.hpp"
-#include "spec/machine_file.hpp"
 #include "spec/partition_key.hpp"
+#include "spec/program_file.hpp"
 #include "spec/setting.hpp"
 #include "worker/expected_workload.hpp"
 #include "worker/measurement.hpp"
@@ -39,7 +39,7 @@ public:
           strategy_(catalog_.strategy(cell_.scheme.name)),
           partitioner_(catalog_.partitioner(cell_.partitioner.name)),
           plugin_(catalog_.kernel(cell_.kernel.name)),
-          machine_(load_machine(cell_.kernel.params.text("machine"))),
+          machine_(SimulatedChoice(cell_.kernel.params.text("machine")).load(cell_.scheme.name)),
           record_(alone_, request.journal, request.trial, true) {}
 
     TrialEnd run() {

@@ -15,7 +15,8 @@ namespace {
 constexpr ParamDecl params[] = {
     {"machine", ParamType::text, "", 0, 0, nullptr,
      "what is simulated: a machine's name (gnnbench machine list), or the path of a machine file, which ends in "
-     ".yaml"},
+     ".yaml; MACHINE as released: each scheme as its released program; MACHINE as PROGRAM: as that one (gnnbench "
+     "machine programs), or as a program file has it"},
     {"network", ParamType::choice, "links", 0, 0, "links|ring",
      "cost of collectives: a link model with contention, or the closed formula of rings (thesis on Plexus, "
      "section "
@@ -44,7 +45,7 @@ public:
         if (!s.ranks)
             throw LogicError("kernel simulated: its ranks are simulated, and this process is a rank itself");
         simulation::SimulatedRank& rank = simulation::rank_of(*s.ranks);
-        if (s.params.choice("hosts") == "one") rank.share_host(s.local_ranks);
+        if (s.params.choice("hosts") == "one" || rank.machine().program.one_host) rank.share_host(s.local_ranks);
         return std::make_unique<SimulatedBackend>(
             rank, s.dtype, s.params.choice("spmm") == "roofline" ? SpmmModel::roofline : SpmmModel::plexus_thesis,
             s.local_ranks);

@@ -105,6 +105,20 @@ struct Links {
     std::map<std::string, Curve> measured = {};
 };
 
+/// What a released program does beside its algorithm. All zero: the algorithm alone, as this project runs it.
+struct Program {
+    std::string name = {};
+    double operator_s = 0;  ///< of the host, for each operator; in place of Device::launch_s
+    /// Operators for each message of an exchange, and for each peer once an epoch.
+    int send_operators = 0, receive_operators = 0, peer_operators = 0;
+    int peer_messages = 0;         ///< to each peer and from it, once an epoch, too small for their bytes to count
+    double message_s = 0;          ///< of the host, for each message on either side: its transport's own
+    double message_bandwidth = 0;  ///< of a rank's messages, in one direction; 0: the network's
+    bool host_copies = false;      ///< messages pass through the host's memory
+    bool blocking = false;         ///< the host waits for every exchange
+    bool one_host = false;         ///< one thread drives all devices of a node
+};
+
 struct Machine {
     std::string name, summary;
     std::string digest;  ///< of its file
@@ -112,6 +126,7 @@ struct Machine {
     Device device;
     Links links;
     ThesisSpmm thesis;
+    Program program;
     std::vector<Quantity> quantities;  ///< all numbers above, as the file has them
 
     int devices() const { return nodes * devices_per_node; }

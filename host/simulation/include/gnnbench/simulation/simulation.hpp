@@ -37,7 +37,8 @@ public:
     void host_works(double seconds);  ///< the host's clock advances
     /// Its host's thread drives so many devices in turn, which all do alike: each launch takes that much longer.
     void share_host(int devices);
-    void launch();  ///< the host launches a kernel
+    void launch();       ///< the host launches a kernel
+    void begin_epoch();  ///< what the machine's program does once an epoch for each peer
 
     void enqueue(StreamRole stream, const Work& work);
     Event record(StreamRole stream);
