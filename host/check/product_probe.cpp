@@ -18,10 +18,6 @@ namespace {
 
 constexpr std::int64_t signs = 8;
 
-std::int64_t bytes_of(const Csr& m) {
-    return static_cast<std::int64_t>(m.indptr.size() * 8 + m.indices.size() * 12);
-}
-
 /// Uniform in [−1, 1), numbers of float32.
 std::vector<float> random_values(std::int64_t count, RandomStream& draw) {
     std::vector<float> v(usize(count));
@@ -49,38 +45,40 @@ Projected project(const auto& m, std::int64_t rows, const std::vector<std::uint3
 
 }  // namespace
 
-struct ProductProbe::Kept final : PreparedMatrix {
+/// A matrix, as it was given and as it was prepared.
+struct ProductProbe::Kept {
     std::unique_ptr<PreparedMatrix> prepared;
     Csr csr, transpose;  ///< the latter where its products are wanted
 };
 
+/// What a trainer owns of it, and may free before the test.
+struct ProductProbe::Handle final : PreparedMatrix {
+    std::shared_ptr<const Kept> kept;
+};
+
 std::unique_ptr<PreparedMatrix> ProductProbe::do_prepare(const Csr& a, TransposedProducts t) {
-    auto kept = std::make_unique<Kept>();
-    kept->prepared = inner().prepare(a, t);
-    kept->format = kept->prepared->format;
-    kept->csr = a;
-    kept_bytes_ += bytes_of(kept->csr);
-    if (t == TransposedProducts::wanted) {
-        kept->transpose = transposed(a);
-        kept_bytes_ += bytes_of(kept->transpose);
-    }
-    return kept;
+    auto kept = std::make_shared<Kept>(Kept{inner().prepare(a, t), a, {}});
+    if (t == TransposedProducts::wanted) kept->transpose = transposed(a);
+    auto handle = std::make_unique<Handle>();
+    handle->format = kept->prepared->format;
+    handle->kept = std::move(kept);
+    return handle;
 }
 
 void ProductProbe::perform(const verb::Spmm& v) {
-    const auto& kept = static_cast<const Kept&>(v.a);
-    inner().run(verb::Spmm{*kept.prepared, v.b, v.c, v.s, v.e});
-    note({&kept, v.c.cols, v.s.beta != 0, false});
+    const auto& kept = static_cast<const Handle&>(v.a).kept;
+    inner().run(verb::Spmm{*kept->prepared, v.b, v.c, v.s, v.e});
+    note({kept, v.c.cols, v.s.beta != 0, false});
 }
 
 void ProductProbe::perform(const verb::SpmmTransposed& v) {
-    const auto& kept = static_cast<const Kept&>(v.a);
-    inner().run(verb::SpmmTransposed{*kept.prepared, v.b, v.c, v.s, v.e});
-    note({&kept, v.c.cols, v.s.beta != 0, true});
+    const auto& kept = static_cast<const Handle&>(v.a).kept;
+    inner().run(verb::SpmmTransposed{*kept->prepared, v.b, v.c, v.s, v.e});
+    note({kept, v.c.cols, v.s.beta != 0, true});
 }
 
-void ProductProbe::note(const Use& use) {
-    if (std::ranges::find(used_, use) == used_.end()) used_.push_back(use);
+void ProductProbe::note(Use use) {
+    if (std::ranges::find(used_, use) == used_.end()) used_.push_back(std::move(use));
 }
 
 void ProductProbe::test(Ledger& ledger, std::uint64_t seed) {
@@ -111,7 +109,7 @@ void ProductProbe::test(Ledger& ledger, const Use& use, std::uint64_t seed) {
 
     const Rounding rounding = rounding_of(dtype());
     Judgement judgement(ledger, "probe",
-                        fmt::format("{}{} [{}x{}] of {} nonzeros, width {}", use.matrix->format,
+                        fmt::format("{}{} [{}x{}] of {} nonzeros, width {}", use.matrix->prepared->format,
                                     use.transposed ? ", transposed," : "", a.rows, a.cols, a.nonzeros(), width));
     for (std::int64_t r = 0; r < a.rows; ++r) {
         const auto row = usize(r);

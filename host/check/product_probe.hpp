@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "check/forwarding_backend.hpp"
@@ -17,13 +18,13 @@ class ProductProbe final : public ForwardingBackend {
 public:
     explicit ProductProbe(std::unique_ptr<Backend> inner) : ForwardingBackend(std::move(inner)) {}
 
-    /// Tests all matrices multiplied so far. They must still exist, and nothing may be in flight.
+    /// Tests all matrices multiplied so far, those too that have been freed since: the probe shares what it multiplied.
+    /// Nothing may be in flight.
     void test(Ledger& ledger, std::uint64_t seed);
-    /// Bytes of host memory that hold the matrices as they were given.
-    std::int64_t kept_bytes() const { return kept_bytes_; }
 
 private:
     struct Kept;
+    struct Handle;
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
     using ForwardingBackend::perform;
     void perform(const verb::Spmm& v) override;
@@ -31,16 +32,15 @@ private:
 
     /// A product that was made.
     struct Use {
-        const Kept* matrix;
+        std::shared_ptr<const Kept> matrix;
         std::int64_t width;
         bool adds, transposed;  ///< C was added to; by Aᵀ
         bool operator==(const Use&) const = default;
     };
-    void note(const Use& use);
+    void note(Use use);
     void test(Ledger& ledger, const Use& use, std::uint64_t seed);
 
     std::vector<Use> used_;
-    std::int64_t kept_bytes_ = 0;
 };
 
 }  // namespace gnnbench

@@ -76,6 +76,8 @@ constexpr Entry entries[] = {
     // Only at full size.
     {Fault::wrong_at_size, structural, "wrong at size",
      "from 1,500 rows on, SpMM leaves out the last nonzero of one row", "cagnet-1d", "probe"},
+    {Fault::wrong_in_freed, structural, "wrong at size, then freed",
+     "the same of layer 0's shard alone, which is multiplied at set-up and freed", "plexus-3d", "probe"},
     // Of evaluations alone.
     {Fault::class_zero_right, structural, "class 0 always right", "a vertex of class 0 counts as predicted",
      "cagnet-1d", "score"},

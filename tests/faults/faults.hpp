@@ -42,6 +42,7 @@ enum class Fault {
     gradients_told_wrong,
     scheme_off,
     wrong_at_size,
+    wrong_in_freed,
     class_zero_right,
     no_false_negatives,
     score_told_wrong,

@@ -25,7 +25,9 @@ TrainingCase case_for(const Entry& entry) {
     if (entry.fault == faults::Fault::late_dropout) t.model.train.dropout = 0.4;
     if (entry.fault == faults::Fault::class_mean || entry.fault == faults::Fault::no_false_negatives)
         t.model.labels = contract::Labels::several;
-    if (entry.fault == faults::Fault::wrong_at_size) t.full = graphs::directed_random(6000, 30000, true);
+    if (entry.fault == faults::Fault::wrong_at_size || entry.fault == faults::Fault::wrong_in_freed)
+        t.full = graphs::directed_random(6000, 30000, true);
+    if (entry.fault == faults::Fault::wrong_in_freed) t.model.model.aggregate_input = true;
     // These are of packed messages, which ranks that read each other's memory do without.
     if (entry.fault == faults::Fault::wrong_gather || entry.fault == faults::Fault::wrong_element)
         for (const ParamDecl& p : catalog.find(PluginKind::kernel, "cpu").params)
@@ -155,6 +157,36 @@ TEST_CASE("faults: the same trainings without them are not accused") {
             CHECK(v.checks.contains(check));
         }
     }
+}
+
+TEST_CASE("faults: the probe tests products of matrices that have been freed, each of several in one place") {
+    const TrainingCase t = case_for({faults::Fault::none, Class::exact, "freed", "", "cagnet-1d", ""});
+    const auto probed = [&](Injected injected) {
+        KernelSetting setting = contract::kernel_setting_of({"cpu", DType::f32, t.kernel_params});
+        ProductProbe probe(
+            std::make_unique<FaultyBackend>(contract::catalog().kernel("cpu")->create(setting), injected, true));
+        for (std::int64_t rows = 2; rows < 6; ++rows) {
+            Csr a{.rows = rows, .cols = rows, .indices = {}, .values = {}};
+            for (std::int64_t r = 0; r < rows; ++r) {
+                a.indices.push_back(static_cast<std::int32_t>(rows - 1 - r));
+                a.values.push_back(0.5 + static_cast<double>(r));
+                a.indptr.push_back(r + 1);
+            }
+            const auto prepared = probe.prepare(a);
+            const Matrix b = probe.matrix(rows, 3), c = probe.matrix(rows, 3);
+            probe.fill(b, 1);
+            probe.spmm(*prepared, b, c);
+            probe.synchronize(StreamRole::compute);
+        }
+        Ledger ledger(0);
+        probe.test(ledger, 1);
+        return ledger;
+    };
+    Ledger healthy = probed({}), faulty = probed({faults::Fault::last_nonzero_dropped});
+    CHECK(healthy.count("probe").calls == 4);
+    CHECK(healthy.faults().empty());
+    CHECK(faulty.count("probe").calls == 4);
+    CHECK(faulty.fault_count() == 4);
 }
 
 TEST_CASE("faults: sums in order of arrival are no fault, and the same to the bit when repeated") {

@@ -69,7 +69,9 @@ void FaultyBackend::add_to(MatrixView m, std::int64_t r, std::int64_t c, double 
 }
 
 std::unique_ptr<PreparedMatrix> FaultyBackend::do_prepare(const Csr& a, TransposedProducts t) {
-    const bool drops = fault_ == Fault::last_nonzero_dropped || (fault_ == Fault::wrong_at_size && a.rows >= 1500);
+    const bool large = a.rows >= 1500;
+    const bool drops = fault_ == Fault::last_nonzero_dropped || (fault_ == Fault::wrong_at_size && large) ||
+                       (fault_ == Fault::wrong_in_freed && large && csr_.empty());
     auto prepared = inner().prepare(drops ? shortened(a) : a, t);
     csr_[prepared.get()] = a;
     return prepared;
