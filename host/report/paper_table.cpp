@@ -142,13 +142,15 @@ public:
     Filler(const ResolvedTable& r, Footnotes& notes, UnitPlace units)
         : r_(r), t_(*r.definition), notes_(notes), units_(units), remarks_(table_remarks(r)) {}
 
-    Table::Cell cell(std::size_t row, std::size_t column, const ColumnParts& parts, bool best) {
+    /// `best`, `best_predicted`: of our numbers in the row, and of the simulated ones.
+    Table::Cell cell(std::size_t row, std::size_t column, const ColumnParts& parts, bool best,
+                     bool best_predicted) {
         const ResolvedCell& place = r_.cells[row][column];
         Table::Cell cell;
         if (parts.ours) cell.fields.push_back(ours(place, remarks_.ours.marks[row][column], best));
         if (parts.simulated) {
             const ResolvedCell& predicted = *r_.simulated_at(row, column);
-            cell.fields.push_back(ours(predicted, remarks_.simulated.marks[row][column], false));
+            cell.fields.push_back(ours(predicted, remarks_.simulated.marks[row][column], best_predicted));
             if (predicted.fitted && predicted.ours) cell.fields.back().marks.push_back(notes_.mark(fitted_note));
         }
         if (parts.published) cell.fields.push_back(published(place, remarks_.published.marks[row][column]));
@@ -229,8 +231,9 @@ void put_legend(Table& table, const ResolvedTable& r, UnitPlace units, const std
     }
     if (r.definition->best != Best::none && r.definition->show_ours) {
         const char* which = r.definition->best == Best::lowest ? "the lowest" : "the highest";
-        add(table.legend, fmt::format("{} of ours in each row with *", which));
-        add(table.cell_legend, fmt::format("bold: {} of ours in its row", which));
+        const char* too = r.simulated.empty() ? "" : ", and of SIMULATED,";
+        add(table.legend, fmt::format("{} of ours{} in each row with *", which, too));
+        add(table.cell_legend, fmt::format("bold: {} of ours{} in its row", which, too));
     }
 }
 
@@ -277,6 +280,7 @@ Table paper_table(const ResolvedTable& r) {
     Filler filler(r, notes, units);
     for (std::size_t i = 0; i < t.rows.size(); ++i) {
         const auto best = best_of(r.cells[i], t.best);
+        const auto best_predicted = r.simulated.empty() ? std::nullopt : best_of(r.simulated[i], t.best);
         const std::string unit =
             units != UnitPlace::row ? "" : unit_among(t.columns.size(), [&](std::size_t c) -> const ResolvedCell& {
                 return r.cells[i][c];
@@ -285,7 +289,7 @@ Table paper_table(const ResolvedTable& r) {
         row.section = t.rows[i].section;
         row.keys = {titled(t.rows[i], unit, false)};
         for (std::size_t c = 0; c < t.columns.size(); ++c) {
-            row.cells.push_back(filler.cell(i, c, parts[c], best == c));
+            row.cells.push_back(filler.cell(i, c, parts[c], best == c, best_predicted == c));
             row.cells.back().record = record_of(t.rows[i], t.columns[c], r.cells[i][c], best == c);
             if (const ResolvedCell* predicted = r.simulated_at(i, c))
                 add_simulated(row.cells.back().record, *predicted);

@@ -40,7 +40,7 @@ constexpr std::array all_keys{
     TableKey{"table", "columns", KeyType::lines, {}, true, "From left to right"},
     TableKey{"table", "show", KeyType::words, Words(shown_numbers), false, "Of each place; default: all three"},
     TableKey{"table", "best", KeyType::word, Words(bests), false,
-             "Which of our numbers in a row is emphasised; default: none"},
+             "Which of our numbers in a row, and of the simulated ones, is emphasised; default: none"},
     TableKey{"table", "failures", KeyType::word, Words(failure_styles), false,
              "What a failed cell shows: how it ended (the default), a dash, nothing"},
     TableKey{"table", "notes", KeyType::texts, {}, false, "Remarks above the table"},

@@ -214,6 +214,28 @@ TEST_CASE("simulated numbers have a column and a ratio of their own, and never o
     CHECK(k.at("cells")[0].at("ratio").is_null());
 }
 
+TEST_CASE("the best of the simulated numbers is marked, whatever the best of ours is") {
+    Sample s = sample();
+    s.add("a", 1, {0.004});
+    s.add("b", 1, {0.002});
+    MeasuredCells simulated = s.measured;
+    for (ComparisonCell& c : simulated.cells) {
+        c.simulated = "dgx-a100";
+        c.ok_trials = {100 + c.ok_trials.front()};
+    }
+    s.times_s[100] = 0.005;
+    s.times_s[101] = 0.007;
+    const TableDefinition t =
+        definition(papers_setting + "simulated_on: dgx-a100\nbest: lowest\n" + two_by_two);
+    const std::string text = render(
+        paper_table(resolve(
+            t, s.measured, "small",
+            [&](std::int64_t trial, const Measure&) { return std::optional(s.times_s.at(trial)); }, &simulated)),
+        OutputFormat::text);
+    CHECK_THAT(text, Contains("the lowest of ours, and of SIMULATED, in each row with *"));
+    CHECK_THAT(text, Contains("1    | 4.00       5.00 * | 2.00 *       7.00\n"));
+}
+
 TEST_CASE("speed-up over another cell, and relative to it") {
     Sample s = sample();
     s.add("a", 1, {0.006});
