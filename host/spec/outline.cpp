@@ -7,6 +7,7 @@
 
 #include "spec/outline_defaults.hpp"
 #include "spec/outline_keys.hpp"
+#include "spec/samples.hpp"
 
 namespace gnnbench {
 namespace {
@@ -33,7 +34,7 @@ public:
             return {};
         }
         for (const YamlEntry& e : root.entries)
-            if (e.key != "matrix") read_top(e);
+            if (e.key != "matrix") read_top(with_samples(e));
         for (const YamlEntry& e : root.entries)
             if (e.key == "matrix") read_matrix(e.value);
         fill_in_defaults(outline_, set_, root.place, reader_, findings_);
@@ -111,7 +112,7 @@ private:
             else if (e.key == "include")
                 for_each_map(e, [&](const YamlNode& rule) { add_inclusion(rule); });
             else
-                read_matrix_key(e);
+                read_matrix_key(with_samples(e));
     }
 
     /// A mapping, or a list of mappings.

@@ -35,6 +35,8 @@ trials: 3
   `train` is written with its section: `train.lr: [0.1, 0.01]`, `model.hidden: [[64], [64, 64]]`. Whole sections may
   vary too: `model: [{hidden: [64]}, {hidden: [256], activation: sigmoid}]`.
 - A list at the top level is equivalent to that list in `matrix`, for every key marked "varies" below.
+- A generated dataset may have a list of seeds, `{generate: bter, name: web, seed: [1, 2, 3]}`: three samples of one graph,
+  which share its name and differ in the field `dataset.seed`.
 - A key may be given at the top level or in `matrix`, but not in both.
 - Equal cells are merged. Where all vertices are in one part (one GPU), partitioners make no difference, so such a
   cell has none, and tables show `none`.
@@ -125,7 +127,12 @@ std::string allowed(const json& p) {
             words += fmt::format("{}`{}`", words.empty() ? "" : ", ", w.get<std::string>());
         return words;
     }
-    const std::string type = p.value("type", "");
+    if (p.at("type").is_array()) {  // [one, "array"]
+        json one = p;
+        one["type"] = p["type"][0];
+        return allowed(one) + ", or a list of such";
+    }
+    const std::string type = p["type"];
     if (type == "boolean") return "true or false";
     const std::string what = type == "integer" ? "an integer" : "a number";
     if (!p.contains("minimum")) return type == "string" ? "text" : what;

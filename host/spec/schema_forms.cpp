@@ -104,6 +104,14 @@ ordered_json program_schema() {
                                   {{"type", "array"}, {"minItems", 1}, {"items", {{"type", "string"}}}}})}}}}}};
 }
 
+/// Several seeds are several samples.
+void allow_list(ordered_json& seed) {
+    const ordered_json one{{"type", seed["type"]}, {"minimum", seed["minimum"]}, {"maximum", seed["maximum"]}};
+    seed["type"] = {one["type"], "array"};
+    seed["minItems"] = 1;
+    seed["items"] = one;
+}
+
 }  // namespace
 
 void put_datasets(ordered_json& definitions, const DatasetSource& datasets) {
@@ -118,7 +126,9 @@ void put_datasets(ordered_json& definitions, const DatasetSource& datasets) {
     for (const DatasetForm& g : datasets.generators()) {
         const ordered_json properties{
             {"generate", {{"const", g.name}}}, {"name", name_schema()}, {"split", split_schema()}};
-        definitions["generate:" + g.name] = form_schema(g.summary, properties, {"generate"}, g.params);
+        ordered_json& form = definitions["generate:" + g.name];
+        form = form_schema(g.summary, properties, {"generate"}, g.params);
+        if (ordered_json& all = form["properties"]; all.contains("seed")) allow_list(all["seed"]);
         any.push_back(reference("generate:" + g.name));
     }
     const DatasetForm expected = datasets.expectation();

@@ -60,6 +60,28 @@ matrix:
     CHECK((of(2).kind == LayerKind::gin && of(2).normalisation == Normalisation::none && !of(2).self_loops));
 }
 
+TEST_CASE("a list of seeds is samples of one generated dataset, which share its name") {
+    const auto of_seeds = [](const std::string& dataset) {
+        std::string all;
+        for (const Cell& c : read("scheme: mg-gcn\n" + dataset + "\n").cells)
+            all += c.dataset.name + " " + (*c.dataset.source)["seed"].dump() + ", ";
+        return all;
+    };
+    CHECK(of_seeds("dataset: {generate: dcsbm, name: a, seed: [1, 3]}") == "a 1, a 3, ");
+    CHECK(of_seeds("matrix: {dataset: {generate: dcsbm, name: a, seed: [1, 3]}}") == "a 1, a 3, ");
+    CHECK(of_seeds("dataset: [{generate: dcsbm, name: a, seed: [1, 3]}, {generate: grid, name: b}]") ==
+          "a 1, a 3, b 1, ");
+    CHECK(of_seeds("dataset: {generate: dcsbm, name: a, seed: [7]}") == "a 7, ");
+    CHECK(of_seeds("dataset: [{generate: dcsbm, name: a}, {generate: dcsbm, name: a, seed: 2}]") == "a 1, a 2, ");
+    const Experiment e = read(
+        "scheme: mg-gcn\ndataset: {generate: dcsbm, name: a, seed: [1, 3]}\n"
+        "matrix: {gpus: [1, 2], exclude: [{where: dataset.seed = 3 AND gpus = 2}]}\n");
+    CHECK(e.combinations == 4);
+    CHECK(e.cells.size() == 3);
+    CHECK(e.axes.at(0).key == "dataset");
+    CHECK(e.axes.at(0).values.at(1) == "{generate: dcsbm, name: a, seed: 3}");
+}
+
 TEST_CASE("GIN's epsilon reaches its cell") {
     const Experiment e = read(
         "name: gin\ndataset: {generate: dcsbm, vertices: 16}\nscheme: mg-gcn\n"

@@ -66,6 +66,7 @@ inline constexpr ParamDecl graph_params[] = {
     {"average_degree", ParamType::real, "40", 0, 1e5, nullptr, "entries per vertex"},
     {"features", ParamType::integer, "64", 1, 65536, nullptr, "features per vertex"},
     {"classes", ParamType::integer, "8", 1, 1000000, nullptr, "classes"},
+    {"seed", ParamType::integer, "1", 0, 9e15, nullptr, "seed"},
 };
 inline constexpr ParamDecl list_params[] = {
     {"directed", ParamType::boolean, "true", 0, 0, nullptr, "edges as listed"},
