@@ -76,14 +76,17 @@ TEST_CASE("cagnet-2d and cagnet-3d hold the memory they state") {
                      .need = {.parts = shape.extent(Axis::x) * shape.extent(Axis::z)},
                      .params = params,
                      .seed = 3}));
-                for (const std::string buffers : {"separate", "shared"}) {
-                    const Outcome o = run(variants(name, {{"buffers", buffers}})[0], "random",
-                                          {"reference", DType::f64}, v, graph);
-                    INFO(name << ", " << buffers << ", " << graph.name << ", " << v.name << ", rank " << rank);
-                    REQUIRE(o.skipped == "");
-                    CHECK(o.bytes_at_setup == stated_bytes({index, shape, shape.place(rank)}, v,
-                                                           name == "cagnet-2d" && ranks > 1,
-                                                           buffers == "separate"));
-                }
+                for (const std::string buffers : {"separate", "shared"})
+                    for (const std::string fibre : {"reduce_scatter", "all_reduce"}) {
+                        if (name == "cagnet-2d" && fibre == "all_reduce") continue;
+                        const Outcome o = run(variants(name, {{"buffers", buffers}, {"fibre", fibre}})[0],
+                                              "random", {"reference", DType::f64}, v, graph);
+                        INFO(name << ", " << buffers << ", " << fibre << ", " << graph.name << ", " << v.name
+                                  << ", rank " << rank);
+                        REQUIRE(o.skipped == "");
+                        CHECK(o.bytes_at_setup == stated_bytes({index, shape, shape.place(rank)}, v,
+                                                               name == "cagnet-2d" && ranks > 1,
+                                                               buffers == "separate"));
+                    }
             }
 }

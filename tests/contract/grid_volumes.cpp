@@ -116,7 +116,7 @@ TEST_CASE("cagnet-2d with the weight gradient by rows, on any grid") {
 
 TEST_CASE("cagnet-3d on a cube") {
     const int q = 2, P = 8;
-    const Stated s("cagnet-3d", P, {});
+    const Stated s("cagnet-3d", P, {}), released("cagnet-3d", P, {{"fibre", "all_reduce"}});
     for (int rank = 0; rank < P; ++rank) {
         INFO("rank " << rank);
         CHECK(s.received(rank, CommOp::broadcast) == over_layers([&](std::size_t, std::int64_t f, std::int64_t g) {
@@ -130,6 +130,17 @@ TEST_CASE("cagnet-3d on a cube") {
         for (std::size_t l = 0; l + 1 < widths.size(); ++l)
             reduced += all_reduce_bytes(widths[l] / q * widths[l + 1], q * q);
         CHECK(s.received(rank, CommOp::all_reduce) == reduced);
+
+        // Over the fibre, twice the bytes of the reduce-scatter
+        std::int64_t over_fibre = 0;
+        for (std::size_t l = 0; l + 1 < widths.size(); ++l)
+            over_fibre +=
+                all_reduce_bytes(n * widths[l] / (q * q), q) + all_reduce_bytes(n * widths[l + 1] / (q * q), q);
+        CHECK(over_fibre == 2 * s.received(rank, CommOp::reduce_scatter));
+        CHECK(released.received(rank, CommOp::all_reduce) == reduced + over_fibre);
+        CHECK(released.received(rank, CommOp::reduce_scatter) == 0);
+        for (const CommOp op : {CommOp::broadcast, CommOp::all_gather})
+            CHECK(released.received(rank, op) == s.received(rank, op));
     }
 }
 

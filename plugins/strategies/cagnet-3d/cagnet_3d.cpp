@@ -7,6 +7,7 @@
 //   Â_xkz [n_x × n_kz]   block of Â in layer z: all vertices of grid row x, the vertices (k, z) as columns
 //   W     [f × g]        on every rank; W_ky: rows of block k, columns of block y
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -16,15 +17,24 @@
 namespace gnnbench {
 namespace {
 
+/// How the layers' shares of a product are summed over a fibre.
+enum class FibreSum : std::uint8_t { reduce_scatter, all_reduce };
+
+FibreSum fibre_sum(const Params& params) {
+    return params.choice("fibre") == "all_reduce" ? FibreSum::all_reduce : FibreSum::reduce_scatter;
+}
+
 class Split3d final : public GridProducts {
 public:
     Split3d(const Adjacency& a, GridRank rank, const Params& params, const ModelSpec& model)
         : rank_(rank),
           at_(rank.layout),
           blocks_(make_panel_blocks(params.boolean("travel"), a, rank)),
-          broadcasts_(rank, model, grid_buffers(params)) {
+          broadcasts_(rank, model, grid_buffers(params)),
+          fibre_(fibre_sum(params)) {
         for (int z = 0; z < at_.extent(Axis::z); ++z)
             fibre_rows_.push_back(at_.row_parts(at_.at(Axis::x), z).size(at_.index));
+        first_row_ = std::accumulate(fibre_rows_.begin(), fibre_rows_.begin() + at_.at(Axis::z), std::int64_t{0});
         if (at_.extent(Axis::z) > 1)
             partial_ = {rank.backend, at_.line_rows(), partial_columns(at_, model, grid_buffers(params))};
     }
@@ -51,8 +61,7 @@ public:
             started |= blocks_->multiply(d, k, h_kyz, t_xy, started);
         });
         if (!started) rank_.backend.fill(t_xy, 0);
-        // T_xyz ← Σ over layers of T_xy, rows of part z                                   [Eq 2]
-        if (split) rank_.grid.along(Axis::z).reduce_scatter_now(t_xy, t, fibre_rows_);
+        if (split) sum_over_fibre(t_xy, t);
     }
 
     // Z_xyz ← σ(Σ_k T_xkz W_ky + b_y), T's blocks broadcast along the grid row              [Eq 3]
@@ -67,11 +76,21 @@ public:
     std::string notes() const override { return blocks_->notes(); }
 
 private:
+    // T_xyz ← Σ over layers of T_xy, rows of part z                                       [Eq 2]
+    void sum_over_fibre(MatrixView t_xy, MatrixView t) {
+        Communicator& fibre = rank_.grid.along(Axis::z);
+        if (fibre_ == FibreSum::reduce_scatter) return fibre.reduce_scatter_now(t_xy, t, fibre_rows_);
+        fibre.all_reduce_now(t_xy);
+        rank_.backend.copy(t_xy.rows_from(first_row_, t.rows), t);
+    }
+
     GridRank rank_;
     const GridLayout& at_;
     std::unique_ptr<PanelBlocks> blocks_;
     GridBroadcasts broadcasts_;
+    const FibreSum fibre_;
     std::vector<std::int64_t> fibre_rows_;  ///< n_xz by z
+    std::int64_t first_row_ = 0;            ///< where this rank's n_xz begin among the fibre's n_x
     LayerwiseBuffers partial_;              ///< [n_x × widest f_y], of each layer or of all
 };
 
@@ -93,13 +112,17 @@ public:
         const GridShape shape = cube(p.ranks);
         const GridLayout at{p.index, shape, shape.place(rank)};
         const TravelStatement travel(p.params.boolean("travel"), p, at);
+        const FibreSum fibre = fibre_sum(p.params);
         return grid_volume(
             p, at, element_bytes,
             [&](VolumeStatement& v, Direction d, std::int64_t width) {
                 GridBroadcasts::state_panels(v, at, width);
                 travel.state(v, d);
-                const std::int64_t columns = at.columns(width);
-                v.reduce_scatter(at.line_rows() * columns, at.rows() * columns, at.extent(Axis::z));
+                const std::int64_t columns = at.columns(width), shared = at.line_rows() * columns;
+                if (fibre == FibreSum::all_reduce)
+                    v.all_reduce(shared, at.extent(Axis::z), at.at(Axis::z));
+                else
+                    v.reduce_scatter(shared, at.rows() * columns, at.extent(Axis::z));
             },
             [&](VolumeStatement& v, int, std::int64_t f, std::int64_t g) { state_backward_by_rows(v, at, f, g); });
     }
@@ -140,10 +163,13 @@ constexpr ParamDecl parameters[] = {
     {"travel", ParamType::boolean, "false", 0, 0, nullptr,
      "blocks of A have one owner and are broadcast at each product, as released; off: each rank keeps what it "
      "multiplies"},
+    {"fibre", ParamType::choice, "reduce_scatter", 0, 0, "reduce_scatter|all_reduce",
+     "how the layers' products are summed over a fibre: each rank receives its own rows, as in the paper; or all "
+     "ranks receive all rows and keep their own, twice the bytes, as released"},
 };
 
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(strategy, gnnbench::Cagnet3d, "cagnet-3d", "1.1.0",
+GNNBENCH_PLUGIN(strategy, gnnbench::Cagnet3d, "cagnet-3d", "1.2.0",
                 "CAGNET 3D: split-3D products on a cube of ranks (Tripathy et al., SC 2020)", gnnbench::parameters)

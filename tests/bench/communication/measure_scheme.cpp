@@ -151,6 +151,7 @@ std::vector<Scheme> schemes(const PluginCatalog& catalog) {
                                {"cagnet-2d", {}},
                                {"cagnet-2d", {{"travel", "true"}}},
                                {"cagnet-3d", {}},
+                               {"cagnet-3d", {{"fibre", "all_reduce"}}},
                                {"sa-1d", {}},
                                {"sa-1d", {{"backward", "return"}}},
                                {"sa-1.5d", {}},
