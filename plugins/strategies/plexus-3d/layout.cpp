@@ -38,6 +38,7 @@ Options read_options(const Params& p) {
     const auto size = [&](const char* axis) { return static_cast<int>(p.integer(axis)); };
     return {.size = {size("x"), size("y"), size("z")},
             .choice = p.choice("grid") == "predicted" ? GridChoice::predicted : GridChoice::bytes,
+            .prediction = p.choice("prediction") == "printed" ? Prediction::printed : Prediction::per_rank,
             .permutation = permutation == "double"   ? Permutation::separate
                            : permutation == "single" ? Permutation::single
                                                      : Permutation::original,

@@ -74,10 +74,14 @@ private:
 /// What extents that are not given are chosen by.
 enum class GridChoice : std::uint8_t { bytes, predicted };
 
+/// Which flops the thesis' regression of SpMM is given (section 4.1): a rank's, or those of all ranks, as printed.
+enum class Prediction : std::uint8_t { per_rank, printed };
+
 /// The plugin's parameters, read.
 struct Options {
     std::array<int, 3> size{};  ///< 0: chosen by `choose_grid`
-    GridChoice choice = GridChoice::bytes;
+    GridChoice choice = GridChoice::predicted;
+    Prediction prediction = Prediction::per_rank;
     Permutation permutation = Permutation::separate;
     std::int64_t permutation_seed = -1;
     int blocks = 1;

@@ -264,9 +264,14 @@ private:
 };
 
 constexpr ParamDecl parameters[] = {
-    {"grid", ParamType::choice, "auto", 0, 0, "auto|predicted|given",
-     "auto: x, y, z that are 0 are chosen for the fewest stated bytes; predicted: for the shortest epoch by the "
-     "thesis' model of its machine (chapter 4); given: x, y and z are used as they are"},
+    {"grid", ParamType::choice, "predicted", 0, 0, "predicted|auto|given",
+     "predicted: x, y, z that are 0 are chosen for the shortest epoch by the thesis' model of its machine "
+     "(chapter "
+     "4); auto: for the fewest stated bytes; given: x, y and z are used as they are"},
+    {"prediction", ParamType::choice, "per_rank", 0, 0, "per_rank|printed",
+     "flops of a sparse product in that model: per_rank: a rank's; printed: those of all ranks, as section 4.1 "
+     "has "
+     "them"},
     {"x", ParamType::integer, "0", 0, 65536, nullptr, "ranks along X; 0: chosen"},
     {"y", ParamType::integer, "0", 0, 65536, nullptr, "ranks along Y; 0: chosen"},
     {"z", ParamType::integer, "0", 0, 65536, nullptr, "ranks along Z; 0: chosen"},
@@ -291,6 +296,6 @@ constexpr ParamDecl parameters[] = {
 }  // namespace
 }  // namespace gnnbench::plexus
 
-GNNBENCH_PLUGIN(strategy, gnnbench::plexus::Plexus3d, "plexus-3d", "1.1.0",
+GNNBENCH_PLUGIN(strategy, gnnbench::plexus::Plexus3d, "plexus-3d", "1.2.0",
                 "Plexus: 3D tensor parallelism, double permutation, blocked aggregation (Ranjan, UMD 2025)",
                 gnnbench::plexus::parameters)

@@ -52,29 +52,44 @@ private:
     double seconds_ = 0;
 };
 
-/// [Sec 4.1] Both products of each layer, flops being those of a rank; of the first layer only if an epoch has them.
-double spmm_s(const Problem& problem, const Layout& layout, bool first_too) {
-    const double vertices = static_cast<double>(problem.index.vertices());
-    const double nonzeros = static_cast<double>(problem.dataset.graph.edges()) + vertices;
+/// NNZ: the nonzeros of Â. Self-loops that were not counted are taken for none.
+double nonzeros_of(const Problem& problem) {
+    const GraphView& graph = problem.dataset.graph;
+    const std::int64_t loops =
+        problem.model.self_loops ? graph.vertices() - std::max<std::int64_t>(0, graph.self_loops) : 0;
+    return static_cast<double>(graph.edges() + loops);
+}
+
+/// [Sec 4.1] Both products of each layer; of the first layer only if an epoch has them. G_x, G_y, G_z of the thesis' first
+/// layer are the extents of o, i and d.
+///   flops_cost   NNZ · D as printed, or a rank's share of it, NNZ · D / G
+///   fwd_penalty  (N / G_x) · (G_y / D)        bwd_penalty  (N / G_z) · (G_y / D)
+///   ms           √flops_cost · (c₀ + c₁ · fwd_penalty + c₂ · bwd_penalty), summed over layers. As c₂ < 0, it can be
+///                negative; a rank's share counts as 0 then.
+double spmm_s(const Problem& problem, const Layout& layout, bool first_too, Prediction prediction) {
+    const bool printed = prediction == Prediction::printed;
+    const double n = static_cast<double>(problem.index.vertices()), nnz = nonzeros_of(problem);
     double ms = 0;
     for (int l = first_too ? 0 : 1; l < layout.layers(); ++l) {
         const auto [o, i, d] = layout.layer(l).roles;
-        const double f = static_cast<double>(problem.model.widths[usize(l)]) / layout.extent(i);
-        const double flops = nonzeros / (layout.extent(o) * layout.extent(d)) * f;
-        const double forward = vertices / layout.extent(o) / f, backward = vertices / layout.extent(d) / f;
-        ms += std::max(0.0, std::sqrt(flops) * (machine.constant_ms + machine.forward_ms * forward +
-                                                machine.backward_ms * backward));
+        const double width = static_cast<double>(problem.model.widths[usize(l)]);
+        const double flops = nnz * width / (printed ? 1 : layout.grid().ranks());
+        const double forward = n / layout.extent(o) * layout.extent(i) / width;
+        const double backward = n / layout.extent(d) * layout.extent(i) / width;
+        const double layer_ms = std::sqrt(flops) * (machine.constant_ms + machine.forward_ms * forward +
+                                                    machine.backward_ms * backward);
+        ms += printed ? layer_ms : std::max(0.0, layer_ms);
     }
     return ms / 1e3;
 }
 
 }  // namespace
 
-double predicted_s(const Problem& problem, const GridShape& grid, const EpochKind& kind) {
+double predicted_s(const Problem& problem, const GridShape& grid, const EpochKind& kind, Prediction prediction) {
     const Layout layout(grid, problem.model, problem.index.vertices(), 0);
     Seconds collectives(layout);
     tell_epoch(collectives, layout, kind, {});
-    return spmm_s(problem, layout, !kind.aggregated_input) + collectives.total();
+    return spmm_s(problem, layout, !kind.aggregated_input, prediction) + collectives.total();
 }
 
 }  // namespace gnnbench::plexus

@@ -119,7 +119,9 @@ GridShape choose_grid(const Problem& problem, const Options& options, const Epoc
     return *made_once(chosen, [&] {
         const std::vector<GridShape> grids = possible_grids(problem.ranks, options.size);
         if (options.choice == GridChoice::predicted)
-            return cheapest(grids, [&](const GridShape& grid) { return predicted_s(problem, grid, kind); });
+            return cheapest(grids, [&](const GridShape& grid) {
+                return predicted_s(problem, grid, kind, options.prediction);
+            });
         return cheapest(grids, [&](const GridShape& grid) { return received_bytes(problem, grid, kind); });
     });
 }
