@@ -171,12 +171,13 @@ const Field declared[] = {
     {"model.initialiser", T::word, "glorot", nullptr, true, any, words::initialiser, "Of the weights",
      word_of_verification<words::initialiser, &Cell::model, &ModelSpec::initialiser>},
     {"model.aggregate_input", T::boolean, "false", nullptr, true, any, no_words,
-     "Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch",
+     "Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch; input dropout then falls on "
+     "it, and in GraphSAGE on [X, ÂX], instead of on X",
      of_verification<&Cell::model, &ModelSpec::aggregate_input>},
     {"model.sparse_features", T::boolean, "false", nullptr, true, any, no_words,
      "Whether X is a sparse matrix in layer 0's products, X·W and the weight gradient, as far as the scheme's "
      "order "
-     "has them; no paper's scheme does this",
+     "has them",
      of_verification<&Cell::model, &ModelSpec::sparse_features>},
 
     {"train.optimizer", T::word, "adam", nullptr, true, any, words::optimizer, "The optimizer",

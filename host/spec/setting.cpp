@@ -106,9 +106,6 @@ std::string why_unsupported(const Cell& cell, const std::optional<DatasetFacts>&
 std::string why_unsupported_without_kernel(const Cell& cell, const std::optional<DatasetFacts>& dataset,
                                            const PluginSource& plugins) {
     const Question q(cell, dataset);
-    if (cell.model.aggregate_input && cell.train.input_dropout > 0)
-        return "model: aggregate_input: true needs train.input_dropout: 0, since dropout makes layer 0's input "
-               "random";
     if (cell.scheme.is_program()) {
         if (cell.slowdown.declared()) return from(PluginKind::strategy, cell.scheme, "a program has no slowdown");
         if (cell.model.sparse_features)

@@ -108,6 +108,24 @@ public:
     }
 };
 
+class AggregatedAtSetup final : public Layer {
+public:
+    explicit AggregatedAtSetup(const LayerSpec& spec) : Layer(spec) {
+        require(!spec.input_gradient, "an input aggregated at set-up is not trained");
+    }
+    std::int64_t width(Direction) const override { return 0; }
+    std::int64_t kept_columns() const override { return spec().f; }
+    void forward(const ForwardStep& s) const override {
+        // H' = σ(T W + X W_self + b) = σ([X, ÂX] [W_self; W] + b)
+        s.backend.gemm(Transpose::no, s.kept, Transpose::no, s.values.weight, s.z, {}, epilogue_without_self(s));
+        add_self(s);
+    }
+    void backward(const BackwardStep& s) const override {
+        bias_gradient(s);
+        weight_gradients(s, s.kept, s.g);  // dW = Tᵀ G
+    }
+};
+
 }  // namespace
 
 std::shared_ptr<const Layer> transform_first(const LayerSpec& spec) {
@@ -123,5 +141,8 @@ std::shared_ptr<const Layer> transform_first_shortcut(const LayerSpec& spec) {
     return std::make_shared<TransformFirstShortcut>(spec);
 }
 std::shared_ptr<const Layer> dense(const LayerSpec& spec) { return std::make_shared<Dense>(spec); }
+std::shared_ptr<const Layer> aggregated_at_setup(const LayerSpec& spec) {
+    return std::make_shared<AggregatedAtSetup>(spec);
+}
 
 }  // namespace gnnbench

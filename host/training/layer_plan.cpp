@@ -13,6 +13,11 @@ std::int64_t widest_product(const LayerPlan& plan) {
     return widest;
 }
 
+/// Of a layer 0 whose input is aggregated at set-up. Self weights need X beside ÂX.
+LayerOrder without_product(const LayerSpec& spec) {
+    return spec.has(ParameterRole::self_weight) ? aggregated_at_setup : dense;
+}
+
 /// Columns that layer l needs between its products, and for set-up's panels of X.
 std::int64_t product_columns(const LayerPlan& plan, int l) {
     return std::max(plan.layer(l).product_columns(), l == 0 ? plan.setup_panel() : 0);
@@ -67,8 +72,8 @@ LayerPlan plan_layers(const ModelSpec& model, bool trains_input, const ChooseOrd
     LayerPlan plan{
         .layers = {}, .aggregated_input = model.aggregate_input, .sparse_features = model.sparse_features};
     for (const LayerSpec& spec : layers_of(model, trains_input)) {
-        const bool is_dense = !spec.aggregates || (plan.layers.empty() && model.aggregate_input);
-        plan.layers.push_back((is_dense ? dense : order(spec))(spec));
+        const bool aggregated = plan.layers.empty() && model.aggregate_input;
+        plan.layers.push_back((aggregated ? without_product(spec) : spec.aggregates ? order(spec) : dense)(spec));
     }
     return plan;
 }

@@ -1,7 +1,5 @@
 #include <gnnbench/training/layer_zero.hpp>
 
-#include <gnnbench/training/layer.hpp>
-
 namespace gnnbench {
 
 bool trains_features(const Params& params) {
@@ -10,12 +8,6 @@ bool trains_features(const Params& params) {
 
 std::string why_input_not_aggregated(const Setting& s) {
     if (!s.model.aggregate_input) return {};
-    if (layers_of(s.model, false).front().has(ParameterRole::self_weight))
-        return "aggregate_input replaces layer 0's input by its aggregate, and self weights, as GraphSAGE's, need "
-               "the "
-               "input itself";
-    if (s.train.input_dropout > 0)
-        return "aggregate_input needs layer 0's input to stay the same, and input_dropout redraws it every epoch";
     if (trains_features(s.params))
         return "aggregate_input needs layer 0's input to stay the same, and trainable_features changes it every "
                "epoch";

@@ -28,7 +28,10 @@ Network::Network(LayerPlan plan, const ModelSpec& model, const TrainSpec& train,
     }
     shared_product_ = buffer(plan_.shared_columns());
     late_gradient_ = buffer(plan_.late_gradient_columns());
-    if (train.input_dropout > 0) dropped_input_ = backend.matrix(max_rows, plan_.spec(0).f);
+    if (train.input_dropout > 0) {
+        dropped_input_ = backend.matrix(max_rows, plan_.spec(0).f);
+        if (plan_.holds_aggregate()) dropped_aggregate_ = backend.matrix(max_rows, plan_.spec(0).f);
+    }
     if (plan_.trains_input()) dx_ = backend.matrix(max_rows, plan_.spec(0).f);
 }
 
@@ -39,7 +42,7 @@ void Network::state_memory(MemoryStatement& m, const LayerPlan& plan, const Mode
         m.matrix(n, of_layer.output + of_layer.gradient + of_layer.product + of_layer.kept);
     }
     m.matrix(n, plan.shared_columns() + plan.late_gradient_columns());
-    if (train.input_dropout > 0) m.matrix(n, plan.spec(0).f);
+    if (train.input_dropout > 0) m.matrix(n, (plan.holds_aggregate() ? 2 : 1) * plan.spec(0).f);
     if (plan.trains_input()) m.matrix(n, plan.spec(0).f);
     ReplicatedParameters::state_memory(m, model, train);
 }
@@ -74,12 +77,27 @@ MatrixView Network::products(int l) const {
 
 MatrixView Network::kept(int l) const {
     const std::int64_t columns = plan_.layer(l).kept_columns();
-    return columns > 0 ? used(kept_[usize(l)], columns) : MatrixView();
+    if (columns == 0) return {};
+    const bool dropped = l == 0 && plan_.holds_aggregate() && mask(0).active();
+    return used(dropped ? dropped_aggregate_ : kept_[usize(l)], columns);
 }
 
 DropoutMask Network::mask(int model_layer) const {
     if (pass_ == Pass::evaluation) return {};
     return input_mask(model_, train_, model_layer, step_);
+}
+
+/// Dropout of layer 0's input, of [X, ÂX] where both are held.
+void Network::drop_input() {
+    DropoutMask m = mask(0);
+    if (!m.active()) return;
+    require(!input_.sparse, "dropout of layer 0's input is for dense features");
+    const MatrixView x = input_.dense;
+    input_ = used(dropped_input_, x.cols);
+    backend_.dropout({.dropout = m, .row_ids = row_ids_}, x, input_.dense);
+    if (!plan_.holds_aggregate()) return;
+    m.first_column = static_cast<std::uint32_t>(x.cols);
+    backend_.dropout({.dropout = m, .row_ids = row_ids_}, used(kept_[0], x.cols), kept(0));
 }
 
 /// The epilogue of layer l: bias, σ, and the dropout of the layer of the model that it feeds.
@@ -98,11 +116,7 @@ ConstMatrixView Network::forward(const LayerInput& input, const std::int64_t* ro
     pass_ = pass;
     step_ = step;
     input_ = input;
-    if (const DropoutMask m = mask(0); m.active()) {
-        require(!input.sparse, "dropout of layer 0's input is for dense features");
-        input_ = used(dropped_input_, input.columns());
-        backend_.dropout({.dropout = m, .row_ids = row_ids}, input.dense, input_.dense);
-    }
+    drop_input();
     if (pass == Pass::training)
         spmm.begin_epoch(step);
     else
@@ -147,7 +161,8 @@ void Network::backward(DistributedSpmm& spmm, const GradientsReady& ready) {
 }
 
 void Network::aggregate_input(MatrixView input, DistributedSpmm& spmm) {
-    require(plan_.aggregated_input, "the plan has a dense layer 0");
+    require(plan_.aggregated_input, "the plan's layer 0 multiplies by no adjacency");
+    const MatrixView aggregate = plan_.holds_aggregate() ? kept(0) : input;
     spmm.begin_evaluation();
     spmm.begin_layer(0);
     const std::int64_t columns = plan_.setup_panel();
@@ -157,7 +172,7 @@ void Network::aggregate_input(MatrixView input, DistributedSpmm& spmm) {
                          to = output(0, count);
         backend_.copy(panel, from);
         spmm.multiply(Direction::forward, from, to, {});
-        backend_.copy(to, panel);
+        backend_.copy(to, aggregate.cols_from(c, count));
     }
 }
 

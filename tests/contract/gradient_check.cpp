@@ -52,8 +52,8 @@ void check_gradient(const ModelVariant& v, const graphs::NamedGraph& graph) {
             const double g = at.gradient.matrices[m].values.values[i];
             INFO(v.name << (v.labels == Labels::several ? ", several labels" : "") << ", activation "
                         << static_cast<int>(v.model.activation) << ", aggregated " << v.model.aggregate_input
-                        << ", " << start.matrices[m].name << ", element " << i << ": gradient " << g
-                        << ", differences " << fine);
+                        << ", input dropout " << v.train.input_dropout << ", " << start.matrices[m].name
+                        << ", element " << i << ": gradient " << g << ", differences " << fine);
             CHECK(std::abs(g - fine) <= 1e-7 + 1e-5 * std::abs(fine));
             ++checked;
         }
@@ -75,6 +75,8 @@ TEST_CASE("the serial gradient equals finite differences, in every layer, for ev
                 v.model.activation = a;
                 v.model.aggregate_input = aggregate;
                 check_gradient(v, graph);
+                v.train.input_dropout = 0.4;
+                if (labels == Labels::one && a == Activation::sigmoid) check_gradient(v, graph);
             }
 }
 
@@ -85,7 +87,12 @@ TEST_CASE("so do GraphSAGE's, with its self weights, and GIN's, through both its
         sage.model.kind = LayerKind::sage;
         sage.model.normalisation = Normalisation::mean;
         sage.model.self_loops = false;
-        check_gradient(sage, graph);
+        for (const bool aggregate : {false, true})
+            for (const double dropout : {0.0, 0.4}) {
+                sage.model.aggregate_input = aggregate;
+                sage.train.input_dropout = dropout;
+                check_gradient(sage, graph);
+            }
         ModelVariant gin{.name = "GIN", .widths = widths};
         gin.model.kind = LayerKind::gin;
         gin.model.normalisation = Normalisation::none;

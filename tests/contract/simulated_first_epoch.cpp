@@ -41,11 +41,16 @@ void check(const StrategyVariant& s, const ModelVariant& v, const graphs::NamedG
 TEST_CASE("under simulation the first epoch has what the next one has, and nothing of set-up or evaluation") {
     ModelVariant aggregated{.name = "aggregated input", .widths = {60, 5, 3}};
     aggregated.model.aggregate_input = true;
+    ModelVariant both = aggregated;  // [X, ÂX], dropped out
+    both.model.kind = LayerKind::sage;
+    both.model.normalisation = Normalisation::mean;
+    both.model.self_loops = false;
+    both.train.input_dropout = 0.5;
     ModelVariant plain{.name = "gcn", .widths = {60, 5, 3}};
     std::map<std::string, int> ran;
     for (const std::string& name : catalog().names(PluginKind::strategy))
         for (const StrategyVariant& s : variants(name))
-            for (const ModelVariant* v : {&plain, &aggregated})
+            for (const ModelVariant* v : {&plain, &aggregated, &both})
                 for (const int ranks : {1, 4, 8}) check(s, *v, drawn(311, 6, false), ranks, ran);
     for (const std::string& name : catalog().names(PluginKind::strategy)) {
         INFO(name << " ran at no rank count");

@@ -64,6 +64,17 @@ std::vector<ModelVariant> all_models() {
         v.model.aggregate_input = true;
         v.widths = {3, 5, 4};
     });
+    with("aggregated input, dropped", [](auto& v) {
+        v.model.aggregate_input = true;
+        v.train.dropout = v.train.input_dropout = 0.4;
+    });
+    for (const auto& [dropout, widths] :
+         {std::pair{0.0, std::vector<std::int64_t>{9, 6, 2}}, {0.4, {3, 5, 4}}, {0.4, {6, 3}}}) {
+        m.push_back(variant_of(LayerKind::sage, widths));
+        m.back().name += dropout > 0 ? ", aggregated input, dropped" : ", aggregated input";
+        m.back().model.aggregate_input = true;
+        m.back().train.input_dropout = dropout;
+    }
     for (const LayerKind kind : {LayerKind::sage, LayerKind::gin})
         for (const auto& widths : {std::vector<std::int64_t>{9, 6, 4, 2}, {3, 5, 4}})
             m.push_back(variant_of(kind, widths));

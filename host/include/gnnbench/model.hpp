@@ -32,7 +32,8 @@ struct ModelSpec {
     double epsilon = 0;      ///< GIN's ε, fixed: 1 + ε is added to A's diagonal
     bool bias = true;
     Initialiser initialiser = Initialiser::glorot;
-    /// ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch.
+    /// ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch. Input dropout then falls on ÂX, or on
+    /// [X, ÂX] where there are self weights, and not on X before its aggregation: with both this is another model.
     bool aggregate_input = false;
     /// X is a sparse operand wherever layer 0 multiplies it by a dense matrix (docs/decisions/sparse-features.md).
     bool sparse_features = false;
@@ -50,7 +51,7 @@ struct TrainSpec {
     double learning_rate = 0.01;
     double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
     std::vector<double> weight_decay;  ///< per layer, length layers; on weights, not on biases
-    double input_dropout = 0;          ///< on layer 0's input
+    double input_dropout = 0;          ///< on layer 0's input, aggregated at set-up or not
     double dropout = 0;                ///< on every later layer's input
     std::uint64_t seed = 0;            ///< of weights and dropout masks
 };

@@ -76,7 +76,8 @@ private:
         // [Alg 1, line 5] All-gather W across Z
         const Gathered w = gathered_weights(l);
         // [Alg 1, line 6] [Eq 2.2] Q = SGEMM(H, W)
-        backend_.gemm(Transpose::no, h(l), Transpose::no, w.weight, q(l));
+        const MatrixView h_l = l == 0 && kind_.aggregated_input ? dropped_aggregate(pass, epoch) : h(l);
+        backend_.gemm(Transpose::no, h_l, Transpose::no, w.weight, q(l));
         const void* bias = problem_.model.bias ? w.bias.data : nullptr;
         if (l < last() && exchange(l + 1)) return spread(l, pass, epoch, bias);
         // [Alg 1, line 7] All-reduce Q across Y
@@ -144,7 +145,7 @@ private:
         // [Alg 1, line 12] [Eq 2.5] dW = SGEMM(Hᵀ, dQ), in the fastest order [Sec 5.3]; the bias is one more row
         // of W
         const Gathered dw = weight_gradient(l);
-        products_.multiply(l, h(l), q(l), dw.weight);
+        products_.multiply(l, multiplied_h(l), q(l), dw.weight);
         if (problem_.model.bias) backend_.column_sums(q(l), dw.bias);
         // [Alg 1, line 13] Reduce-scatter dW across Z
         scattered_ = scatter_gradient(l);

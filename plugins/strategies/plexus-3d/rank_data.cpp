@@ -27,7 +27,9 @@ RankData::RankData(const Problem& problem, const VertexBlocks& vertices, const L
     const auto count = block_size(bottom.n_o, layout.extent(d), layout.at(d));
     const HeldVertices mine = HeldVertices(vertices.columns(0), layout.at(o), 1, backend).run(begin, count);
     features = load_features(problem, mine, bottom.first_f, bottom.f_i, backend);
-    if (problem.train.input_dropout > 0) feature_ids = load_ids(mine, backend);
+    if (problem.train.input_dropout > 0)
+        feature_ids =
+            load_ids(problem.model.aggregate_input ? rows_of(vertices, layout, 0, backend) : mine, backend);
     for (int l = 0; l + 1 < layout.layers(); ++l)
         output_ids.push_back(problem.train.dropout > 0 ? load_ids(rows_of(vertices, layout, l, backend), backend)
                                                        : Array<std::int64_t>());

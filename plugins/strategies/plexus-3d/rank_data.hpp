@@ -11,8 +11,9 @@ namespace gnnbench::plexus {
 struct RankData {
     RankData(const Problem& problem, const VertexBlocks& vertices, const Layout& layout, Backend& backend);
 
-    Matrix features;                  ///< layer 0's F, cut further along d: [n_o / d × f_i]
-    Array<std::int64_t> feature_ids;  ///< original ids of its rows; with input dropout only
+    Matrix features;  ///< layer 0's F, cut further along d: [n_o / d × f_i]
+    /// With input dropout only: original ids of the rows that it falls on, of F's or, aggregated at set-up, of H's [n_d].
+    Array<std::int64_t> feature_ids;
     /// Original ids of the rows of each layer's output [n_d]; with dropout only, and none for the last layer.
     std::vector<Array<std::int64_t>> output_ids;
     VertexData outputs;  ///< of the last layer's rows [n_d]

@@ -33,10 +33,12 @@ void ShardedState::allocate(const SparsePlan& sparse) {
         compact_f_.push_back(rows ? backend_.matrix(rows->rows(), s.f_i) : Matrix());
         h_.push_back(backend_.matrix(s.n_d, s.f_i));
         q_.push_back(backend_.matrix(s.n_d, s.g_o));
-        const bool used_in_place = l == 0 && one_run(0) && problem_.train.input_dropout == 0;
+        const bool used_in_place = l == 0 && one_run(0) && !drops_features(problem_, kind_);
         if (!used_in_place) panel = std::max(panel, rows_of_f(l) * s.f_i);
         if (!one_run(l)) weights = std::max(weights, s.parameters());
     }
+    if (kind_.aggregated_input && problem_.train.input_dropout > 0)
+        dropped_h_ = backend_.matrix(layout_.layer(0).n_d, layout_.layer(0).f_i);
     panel_ = backend_.matrix(panel, 1);
     gathered_ = backend_.matrix(weights, 1);
     dw_ = backend_.matrix(weights, 1);
@@ -78,6 +80,13 @@ Epilogue ShardedState::epilogue(int l, Pass pass, std::int64_t epoch, std::int64
 
 Epilogue ShardedState::input_dropout(Pass pass, std::int64_t epoch) const {
     return {.dropout = mask(0, pass, epoch, layout_.layer(0).first_f), .row_ids = data_.feature_ids.data()};
+}
+
+MatrixView ShardedState::dropped_aggregate(Pass pass, std::int64_t epoch) {
+    const Epilogue dropping = input_dropout(pass, epoch);
+    if (dropping.empty()) return h(0);
+    backend_.dropout(dropping, h(0), multiplied_h(0));
+    return multiplied_h(0);
 }
 
 MatrixView ShardedState::gathered_features(Pass pass, std::int64_t epoch) {

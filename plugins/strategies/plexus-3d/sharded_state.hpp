@@ -18,7 +18,7 @@ namespace gnnbench::plexus {
 
 /// A trainer's state: shards, buffers, and the gathering of matrices into them.
 ///
-///   h(l)   [n_d × f_i]  H, then dH in its place
+///   h(l)   [n_d × f_i]  H, then dH in its place; layer 0's stays where it was aggregated at set-up
 ///   q(l)   [n_d × g_o]  Q, F of layer l + 1, then dQ
 ///   f(l)                F of layer l ≥ 1: q(l − 1), or, where its rows come one by one, a compact matrix
 ///   panel  [n_o × f_i]  of the widest layer: layer 0's gathered F, then dF of any
@@ -34,6 +34,8 @@ protected:
     int last() const { return layout_.layers() - 1; }
     Communicator& along(Axis a) { return grid_.along(a); }
     MatrixView h(int l) const { return h_[usize(l)]; }
+    /// H as W multiplies it in training: layer 0's with its dropout where it was aggregated at set-up.
+    MatrixView multiplied_h(int l) const { return l == 0 && dropped_h_.rows() > 0 ? dropped_h_.view() : h(l); }
     MatrixView q(int l) const { return q_[usize(l)]; }
     MatrixView f(int l) const { return exchange(l) ? compact_f_[usize(l)].view() : q(l - 1); }
     /// No other rank has a part of layer l's runs: nothing to gather, nothing to scatter.
@@ -67,6 +69,8 @@ protected:
     /// one's dropout.
     Epilogue epilogue(int l, Pass pass, std::int64_t epoch, std::int64_t first = 0) const;
     Epilogue input_dropout(Pass pass, std::int64_t epoch) const;
+    /// Layer 0's H, aggregated at set-up, as this pass multiplies it.
+    MatrixView dropped_aggregate(Pass pass, std::int64_t epoch);
     /// F as one more trainable array, if it is one.
     std::vector<ParameterSlot> feature_slots() const;
 
@@ -80,6 +84,7 @@ protected:
     ShardedParameters parameters_;
     TunedProduct products_;
     std::vector<Matrix> h_, q_, compact_f_;
+    Matrix dropped_h_;  ///< layer 0's [n_d × f_i], with input dropout after an aggregation at set-up
     std::vector<std::unique_ptr<RowExchange>> exchanges_;  ///< per layer
     Matrix panel_, gathered_, dw_;
     Matrix feature_gradient_, feature_first_moment_, feature_second_moment_;

@@ -16,8 +16,13 @@ namespace {
 
 /// Layer 0's F, with what trains it and the ids that its dropout is drawn by.
 void state_features(MemoryStatement& m, const Problem& p, const Layout& layout, const EpochKind& kind) {
-    if (kind.aggregated_input) return;  // known by its aggregate, which is layer 0's H
     const LayerShape& bottom = layout.layer(0);
+    if (kind.aggregated_input) {  // known by its aggregate, which is layer 0's H
+        if (p.train.input_dropout == 0) return;
+        m.matrix(bottom.n_d, bottom.f_i);
+        m.list<std::int64_t>(bottom.n_d);
+        return;
+    }
     const std::int64_t rows = block_size(bottom.n_o, layout.extent(bottom.roles.d), layout.at(bottom.roles.d));
     m.matrix(rows, bottom.f_i);
     if (kind.trainable) m.matrix(rows, (p.train.optimizer == OptimizerKind::sgd ? 1 : 3) * bottom.f_i);
@@ -45,7 +50,7 @@ std::int64_t held_memory(const Problem& p, const Layout& layout, const SparsePla
         const SparseRows* rows = sparse.input(l);
         if (rows) state_sparse_rows(m, *rows, s.f_i);
         m.matrix(s.n_d, s.f_i + s.g_o);  // H, Q
-        if (l > 0 || !one_run || p.train.input_dropout > 0)
+        if (l > 0 || !one_run || drops_features(p, kind))
             panel = std::max(panel, (rows ? rows->rows() : s.n_o) * s.f_i);
         if (!one_run) gathered = std::max(gathered, s.parameters());
         m.matrix(p.train.optimizer == OptimizerKind::sgd ? 2 : 4,

@@ -13,6 +13,11 @@ struct EpochKind {
     bool multi_label = false;
 };
 
+/// Input dropout falls on F, not on its aggregate.
+inline bool drops_features(const Problem& p, const EpochKind& kind) {
+    return p.train.input_dropout > 0 && !kind.aggregated_input;
+}
+
 /// Rows that the sparse all-reduce moves into layer l's F: by coordinate along d. Both empty: l's is dense.
 struct RowTraffic {
     std::vector<std::int64_t> sent, received;  ///< own entries 0

@@ -171,5 +171,8 @@ std::shared_ptr<const Layer> aggregate_first_kept(const LayerSpec& spec);
 std::shared_ptr<const Layer> transform_first_shortcut(const LayerSpec& spec);
 /// Z = HW.           dW = HᵀG; dH = GWᵀ.                   no SpMM: H is already aggregated, or the layer is dense.
 std::shared_ptr<const Layer> dense(const LayerSpec& spec);
+/// Z = TW.           dW = TᵀG.                             no SpMM: T = ÂX is kept from set-up, beside X for the self
+/// weights; layer 0 only, its input not trained. (BNS-GCN's and PipeGCN's `--use-pp`: one product of [X, ÂX])
+std::shared_ptr<const Layer> aggregated_at_setup(const LayerSpec& spec);
 
 }  // namespace gnnbench

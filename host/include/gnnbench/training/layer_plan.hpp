@@ -35,7 +35,7 @@ struct LayerBuffers {
 struct LayerPlan {
     std::vector<std::shared_ptr<const Layer>> layers;
     Buffers buffers = Buffers::shared;
-    /// Layer 0 is dense: ÂX is made at set-up.
+    /// Layer 0 multiplies by no Â: ÂX is made at set-up.
     bool aggregated_input = false;
     /// X is a sparse operand wherever layer 0 multiplies it by a dense matrix.
     bool sparse_features = false;
@@ -44,6 +44,8 @@ struct LayerPlan {
     const Layer& layer(int l) const { return *layers[usize(l)]; }
     const LayerSpec& spec(int l) const { return layer(l).spec(); }
     bool trains_input() const { return spec(0).input_gradient; }
+    /// Whether ÂX is held beside X, which self weights multiply; else it takes X's place.
+    bool holds_aggregate() const { return aggregated_input && layer(0).kept_columns() > 0; }
     /// Which forms of X are held: one, or both where layer 0 aggregates X and then multiplies Xᵀ.
     bool holds_sparse_input() const { return sparse_features && layer(0).multiplies_input(); }
     bool holds_dense_input() const { return !sparse_features || layer(0).aggregates_input(); }
@@ -63,7 +65,7 @@ struct LayerPlan {
 
 /// The order of a layer that aggregates. The others are dense.
 using ChooseOrder = std::function<LayerOrder(const LayerSpec&)>;
-/// A model's layers, layer 0 dense where the model aggregates its input at set-up.
+/// A model's layers, layer 0 without a product by Â where the model aggregates its input at set-up.
 LayerPlan plan_layers(const ModelSpec& model, bool trains_input, const ChooseOrder& order);
 
 /// The fewest SpMM columns of an epoch that give the exact gradient. A layer f → g with a dH aggregates first where

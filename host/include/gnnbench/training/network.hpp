@@ -46,8 +46,9 @@ public:
     /// dLoss/dX [rows × f_0] of the last backward(), where the plan trains the input.
     MatrixView input_gradient() const;
 
-    /// X ← ÂX for a plan with an aggregated input, panel by panel through two buffers, so that it needs no extra
-    /// memory.
+    /// ÂX for a plan with an aggregated input, panel by panel through two buffers, so that it needs no extra memory: in
+    /// X's place, or in a buffer of its own where the plan holds both. From then on input dropout falls on what layer 0
+    /// multiplies: on ÂX, or on [X, ÂX], of which ÂX is columns f to 2f. (BNS-GCN's released code)
     void aggregate_input(MatrixView input, DistributedSpmm& spmm);
 
     /// What the constructor allocates.
@@ -68,6 +69,7 @@ private:
     MatrixView products(int l) const;
     MatrixView kept(int l) const;
     LayerInput input(int l) const { return l > 0 ? output(l - 1) : input_; }
+    void drop_input();
     DropoutMask mask(int model_layer) const;
     Epilogue epilogue(int l) const;
 
@@ -80,7 +82,7 @@ private:
     std::vector<Matrix> outputs_, gradients_, products_,
         kept_;                               ///< by layer; the middle two where buffers are separate
     Matrix shared_product_, late_gradient_;  ///< where they are shared
-    Matrix dropped_input_, dx_;
+    Matrix dropped_input_, dropped_aggregate_, dx_;
     // Set by the last forward pass.
     LayerInput input_;  ///< what layer 0 reads: X or X with dropout
     const std::int64_t* row_ids_ = nullptr;

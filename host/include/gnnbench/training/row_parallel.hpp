@@ -74,7 +74,7 @@ using MakeSpmm = std::function<std::unique_ptr<DistributedSpmm>(const Adjacency&
 /// A Network of the plan's layers, loss, all-reduces and trained features. Buffers are the plan's; where shared,
 /// after MG-GCN's section 4.2: one per layer for its output (AHW, in place: Z, H, dZ), one for T, U or V that all
 /// layers share (HW), what the DistributedSpmm needs (BC1, BC2), and T of every layer that keeps it. With input
-/// dropout, one more for the dropped X.
+/// dropout, one more for the dropped X, and one for the dropped ÂX where that is held beside X.
 ///
 /// The second form is for layouts other than one part per rank.
 std::unique_ptr<CollectiveTrainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,
