@@ -112,7 +112,8 @@ TEST_CASE(
     CHECK(cells[{"plexus-3d", true}] > 0);
     // The same model as its rivals', whose features are fixed, wherever they run.
     CHECK(cells[{"plexus-3d", false}] > 0);
-    CHECK(cells[{"plexus-3d", false}] == cells[{"bns-gcn", false}]);
+    // BNS-GCN as released, with ÂX of set-up, and as the others are.
+    CHECK(2 * cells[{"plexus-3d", false}] == cells[{"bns-gcn", false}]);
     for (const char* file : {"plexus/grids.yaml", "plexus/aggregation.yaml", "plexus/validation.yaml"})
         for (const Cell& c : shipped.load(file).cells) {
             INFO(file);
