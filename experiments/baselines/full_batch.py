@@ -130,9 +130,10 @@ def torch_sparse_layers(data, model, parameters, device):
         *own, weight = weights
 
         def apply(x):
-            if not aggregates:
-                h = x @ weight
-            elif weight.shape[0] > weight.shape[1]:
+            if not aggregates:  # [X, ÂX] with self weights, else ÂX
+                h = x @ torch.cat([*own, weight])
+                return h if bias is None else h + bias
+            if weight.shape[0] > weight.shape[1]:
                 h = Aggregate.apply(x @ weight)
             else:
                 h = Aggregate.apply(x) @ weight
@@ -144,7 +145,8 @@ def torch_sparse_layers(data, model, parameters, device):
 
     once = model["aggregate_input"]
     if once:
-        data.x = a @ data.x
+        aggregate = a @ data.x
+        data.x = torch.cat([data.x, aggregate], dim=1) if model["layers"] == "sage" else aggregate
     return [layer(weights, bias, l > 0 or not once) for l, (weights, bias) in enumerate(parameters)]
 
 
@@ -283,8 +285,6 @@ def why_unsupported(framework, job):
     sage = model["layers"] == "sage"
     if model["layers"] not in ("gcn", "sage"):
         return "trains GCN and GraphSAGE layers"
-    if model["aggregate_input"] and sage:
-        return "GraphSAGE's self weights need the input as it is, and aggregate_input replaces it"
     if model["aggregate_input"] and framework != "torch.sparse":
         return "does not aggregate its input at set-up"
     if sage and framework == "dgl" and (pathlib.Path(job["dataset"]["store"]) / "weights.npy").exists():
