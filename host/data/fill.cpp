@@ -8,6 +8,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
 
+#include <data/degree_labels.hpp>
 #include <data/draws.hpp>
 
 namespace gnnbench {
@@ -92,6 +93,9 @@ FillSpec fill_spec(const Params& p) {
             throw SpecError(fmt::format("labels_per_vertex is {}; at most as many as classes, {}, are allowed",
                                         spec.labels_per_vertex, spec.classes));
     }
+    spec.degree_labels = p.values().contains("labels") && p.choice("labels") == "degrees";
+    if (spec.degree_labels && spec.multi_label)
+        throw SpecError("labels is degrees, which gives each vertex one class; multi_label asks for several");
     return spec;
 }
 
@@ -115,7 +119,8 @@ void fill_missing(RawDataset& data, const FillSpec& spec) {
         if (spec.multi_label)
             data.label_matrix = random_label_matrix(n, spec);
         else
-            data.labels = random_labels(n, spec);
+            data.labels =
+                spec.degree_labels ? degree_labels(data.graph.view(), spec.classes) : random_labels(n, spec);
         data.classes = spec.classes;
         data.synthetic.emplace_back("labels");
     }

@@ -7,22 +7,23 @@
 
 namespace gnnbench {
 
-/// Random features, labels and masks for a dataset that lacks them, each value a function of its
-/// vertex's id, so that they do not depend on the number of threads.
+/// Random features, labels and masks for a dataset that lacks them, each random value a function of its vertex's id, so that
+/// they do not depend on the number of threads.
 struct FillSpec {
     std::int64_t features = 64;
     std::int32_t classes = 8;
     bool multi_label = false;
     double labels_per_vertex = 2;  ///< where multi-label: on average
+    bool degree_labels = false;    ///< instead of random labels, those of degree_labels.hpp
     double train_fraction = 0.6, validation_fraction = 0.2, test_fraction = 0.2;
     std::uint64_t seed = 1;
 };
 
-/// From parameters named as the members; multi_label and labels_per_vertex need not be declared. Throws SpecError where
-/// the fractions exceed 1 together, or labels_per_vertex the classes.
+/// From parameters named as the members, and `labels`; this, multi_label and labels_per_vertex need not be declared. Throws
+/// SpecError where the fractions exceed 1 together, or labels_per_vertex the classes, and for several labels from degrees.
 FillSpec fill_spec(const Params& params);
 
-/// Random values for whichever of features, labels, masks are empty; adds them to data.synthetic.
+/// Random values, or labels from degrees, for whichever of features, labels, masks are empty; adds them to data.synthetic.
 void fill_missing(RawDataset& data, const FillSpec& spec);
 
 /// Rows [begin, end) of random features, float32 [vertices × spec.features], to `out`.

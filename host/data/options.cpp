@@ -64,6 +64,12 @@ json to_json(const Params& params) {
     return j;
 }
 
+json identity_json(std::span<const ParamDecl> declared, const Params& params) {
+    json j = to_json(params);
+    if (j.contains("labels") && !beyond_defaults(declared, params).contains("labels")) j.erase("labels");
+    return j;
+}
+
 json beyond_defaults(std::span<const ParamDecl> declared, const Params& params) {
     Params defaults(declared);
     json j = json::object();

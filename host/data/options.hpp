@@ -19,6 +19,17 @@ constexpr std::array<ParamDecl, A + B> joined(const std::array<ParamDecl, A>& a,
     return all;
 }
 
+/// What classes of labels are made of where there are none.
+inline constexpr ParamDecl labels_param{"labels",
+                                        ParamType::choice,
+                                        "random",
+                                        0,
+                                        0,
+                                        "random|degrees",
+                                        "labels where there are none: at random, or by degree: vertices in "
+                                        "ascending order of degrees, cut into classes "
+                                        "of equal size (thesis on Plexus, section 6.2)"};
+
 /// Masks of one split, and the seed, of whatever is drawn at random.
 inline constexpr std::array<ParamDecl, 4> split_params{{
     {"train_fraction", ParamType::real, "0.6", 0, 1, nullptr,
@@ -29,16 +40,17 @@ inline constexpr std::array<ParamDecl, 4> split_params{{
 }};
 
 /// For importers: arrays that the file contains are never replaced.
-inline constexpr auto fill_params = joined(std::array<ParamDecl, 3>{{
-                                               {"licence", ParamType::text, "", 0, 0, nullptr,
-                                                "the data's terms, for its manifest; if empty, the first line of "
-                                                "LICENSE in the dataset's folder"},
-                                               {"features", ParamType::integer, "64", 1, 65536, nullptr,
-                                                "random features per vertex, where the file has none"},
-                                               {"classes", ParamType::integer, "8", 1, 1000000, nullptr,
-                                                "classes of random labels, where the file has none"},
-                                           }},
-                                           split_params);
+inline constexpr auto fill_params = joined(
+    std::array<ParamDecl, 4>{{
+        {"licence", ParamType::text, "", 0, 0, nullptr,
+         "the data's terms, for its manifest; if empty, the first line of "
+         "LICENSE in the dataset's folder"},
+        {"features", ParamType::integer, "64", 1, 65536, nullptr,
+         "random features per vertex, where the file has none"},
+        {"classes", ParamType::integer, "8", 1, 1000000, nullptr, "classes of labels, where the file has none"},
+        labels_param,
+    }},
+    split_params);
 
 /// Resolves a JSON object of scalars against declarations: defaults where a key is absent; SpecError, beginning
 /// with `what`, for an unknown key (with the nearest known one), a wrong type or a value out of range.
@@ -46,6 +58,10 @@ Params resolve_params(std::span<const ParamDecl> declared, const nlohmann::json&
 
 /// Every parameter with its value, typed.
 nlohmann::json to_json(const Params& params);
+
+/// The same for the identity of a store, without parameters that came after the first stores (`labels`) where they have
+/// their default: the stores that were made before are those that they describe.
+nlohmann::json identity_json(std::span<const ParamDecl> declared, const Params& params);
 
 /// The parameters that differ from their declared defaults.
 nlohmann::json beyond_defaults(std::span<const ParamDecl> declared, const Params& params);

@@ -113,7 +113,7 @@ std::pair<std::string, std::string> name_and_folder(const Source& s) {
         auto params = resolve_params(declared, s.rest, fmt::format("options of {} ({})", s.value, format));
         auto other = beyond_defaults(declared, params);
         if (name.empty()) name = input_name(s.value) + (other.empty() ? "" : "-" + short_digest(other, 6));
-        identity = import_identity(s, to_json(params));
+        identity = import_identity(s, identity_json(declared, params));
     }
     identity["format_version"] = Manifest::format_version;
     identity["name"] = name;

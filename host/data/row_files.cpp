@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -47,6 +49,26 @@ private:
     fs::path file_;
     std::ifstream in_;
     std::vector<std::byte> buffer_;
+};
+
+/// The same, one by one.
+template <class T>
+class NpyElements {
+public:
+    explicit NpyElements(const fs::path& file) : pieces_(file) {}
+    /// Nothing at the end.
+    std::optional<T> next() {
+        if (piece_.empty()) piece_ = pieces_.next();
+        if (piece_.empty()) return std::nullopt;
+        T value;
+        std::memcpy(&value, piece_.data(), sizeof value);
+        piece_ = piece_.subspan(sizeof value);
+        return value;
+    }
+
+private:
+    NpyPieces pieces_;
+    std::span<const std::byte> piece_;
 };
 
 /// Calls same(a, b) on pieces of two files of the same size until one is false.
@@ -131,6 +153,18 @@ Symmetry compare_row_files(const fs::path& folder, bool weighted) {
     found.weights =
         found.pattern && (!weighted || same_files(folder / r.weights, folder / c.weights, same_floats));
     return found;
+}
+
+void each_row_degree(const fs::path& folder, const std::function<void(std::int64_t)>& take) {
+    NpyElements<std::int64_t> starts(folder / row_file_names.indptr);
+    NpyElements<std::int32_t> columns(folder / row_file_names.indices);
+    std::int64_t begin = starts.next().value_or(0);
+    std::int32_t row = 0;
+    for (auto end = starts.next(); end; end = starts.next(), ++row) {
+        std::int64_t degree = *end - begin;
+        for (; begin < *end; ++begin) degree -= columns.next() == row ? 1 : 0;
+        take(degree);
+    }
 }
 
 void each_npy_piece(const fs::path& file, const std::function<void(std::span<const std::byte>)>& take) {

@@ -44,6 +44,10 @@ private:
 /// Whether the matrix whose rows and columns are written there equals its transpose. Reads the files a piece at a time.
 Symmetry compare_row_files(const std::filesystem::path& folder, bool weighted);
 
+/// take(d) for each row that is written there, in order: its number of entries but for that of the diagonal. Reads the files
+/// a piece at a time.
+void each_row_degree(const std::filesystem::path& folder, const std::function<void(std::int64_t)>& take);
+
 /// An .npy file's elements from its beginning to its end, a piece at a time: take(bytes).
 void each_npy_piece(const std::filesystem::path& file,
                     const std::function<void(std::span<const std::byte>)>& take);

@@ -9,6 +9,7 @@
 #include <gnnbench/usize.hpp>
 
 #include <data/content.hpp>
+#include <data/degree_labels.hpp>
 #include <data/npy.hpp>
 #include <data/external_graph.hpp>
 #include <data/row_files.hpp>
@@ -59,7 +60,13 @@ void write_labels(const fs::path& folder, const RawDataset& d, std::int64_t n) {
         return write_npy<std::uint8_t>(folder / "label_matrix.npy", d.label_matrix, {n, d.classes});
     if (!d.labels.empty()) return write_npy<std::int32_t>(folder / "labels.npy", d.labels, {n});
     NpyWriter<std::int32_t> out(folder / "labels.npy");
-    for (std::int64_t v = 0; v < n; ++v) out.add(draw_label(d.outside->fill, v));
+    const FillSpec& fill = d.outside->fill;
+    if (fill.degree_labels)
+        label_by_degree(
+            fill.classes, [&](const auto& take) { each_row_degree(folder, take); },
+            [&](std::int32_t label) { out.add(label); });
+    else
+        for (std::int64_t v = 0; v < n; ++v) out.add(draw_label(fill, v));
     out.close({n});
 }
 

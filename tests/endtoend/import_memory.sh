@@ -6,7 +6,7 @@ export OMP_NUM_THREADS=2
 
 # 4 million edges of 50,000 vertices, some 45 MB: 96 MB and more in memory.
 awk 'BEGIN { srand(5); for (i = 0; i < 4000000; i++) print int(rand() * 50000), int(rand() * 50000) }' >edges.txt
-options=(--set features=8 --data-dir "$work/data")
+options=(--set features=8 --set labels=degrees --data-dir "$work/data")
 digest_of() { sed -n 's/^digest *//p' "$work/out"; }
 only_stores() {
     local found

@@ -145,6 +145,8 @@ TEST_CASE("edge lists sorted on disk give the same store") {
     check_import(far, {{"features", 3}}, 20000);
     check_import(far, {{"train_fraction", 0.0}, {"classes", 3}},
                  20000);  // then one vertex is in train nevertheless
+    for (const char* loops : {"keep", "drop"})
+        check_import(plain, {{"labels", "degrees"}, {"classes", 7}, {"loops", loops}, {"features", 3}}, 20000);
 }
 
 TEST_CASE("Matrix Market and triples sorted on disk give the same store") {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto bter_params = joined(
     joined(degree_params,
-           std::array<ParamDecl, 7>{{
+           std::array<ParamDecl, 8>{{
                {"clustering", ParamType::real, "0.3", 0, 1, nullptr,
                 "mean local clustering coefficient; of degree d it is max_clustering exp(-x (d - 1)), with the x "
                 "that "
@@ -19,6 +19,7 @@ constexpr auto bter_params = joined(
                degree_order_param,
                features_param,
                classes_param,
+               labels_param,
                multi_label_param,
                labels_per_vertex_param,
            }}),

@@ -8,10 +8,10 @@ namespace gnnbench {
 
 namespace {
 
-constexpr auto configuration_params =
-    joined(joined(degree_params, std::array<ParamDecl, 5>{{degree_order_param, features_param, classes_param,
-                                                           multi_label_param, labels_per_vertex_param}}),
-           split_params);
+constexpr auto configuration_params = joined(
+    joined(degree_params, std::array<ParamDecl, 6>{{degree_order_param, features_param, classes_param,
+                                                    labels_param, multi_label_param, labels_per_vertex_param}}),
+    split_params);
 
 std::string configuration_label(const Params& p) { return degrees_label("configuration", p); }
 

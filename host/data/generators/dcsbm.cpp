@@ -23,7 +23,7 @@ namespace gnnbench {
 namespace {
 
 constexpr auto dcsbm_params = joined(
-    std::array<ParamDecl, 14>{{
+    std::array<ParamDecl, 15>{{
         vertices_param,
         average_degree_param,
         {"communities", ParamType::integer, "0", 0, 1000000, nullptr, "communities; 0: as many as classes"},
@@ -37,6 +37,9 @@ constexpr auto dcsbm_params = joined(
         directed_graph_param,
         features_param,
         classes_param,
+        {"labels", ParamType::choice, "communities", 0, 0, "communities|degrees",
+         "a vertex's class: of its community; or by degree, as in other generators. Features follow communities "
+         "either way"},
         multi_label_param,
         labels_per_vertex_param,
         {"signal", ParamType::real, "1", 0, 1000, nullptr,
@@ -254,12 +257,14 @@ RawDataset make_dcsbm(const Params& p) {
     data.feature_count = p.integer("features");
     data.classes = static_cast<std::int32_t>(p.integer("classes"));
     data.features = class_features(blocks, data.feature_count, data.classes, p.real("signal"), s.seed);
+    data.synthetic = {"features"};
+    if (p.choice("labels") == "degrees") return data;  // the caller makes them
+    data.synthetic.emplace_back("labels");
     if (p.boolean("multi_label"))
         data.label_matrix =
             noisy_label_sets(blocks, data.classes, p.real("labels_per_vertex"), p.real("label_noise"), s.seed);
     else
         data.labels = noisy_labels(blocks, data.classes, p.real("label_noise"), s.seed);
-    data.synthetic = {"features", "labels"};
     return data;
 }
 

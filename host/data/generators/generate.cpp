@@ -61,7 +61,8 @@ std::string generated_name(const std::string& kind, const nlohmann::json& given)
 
 nlohmann::json generator_identity(const std::string& kind, const nlohmann::json& given) {
     const auto [chosen, params] = chosen_generator(kind, given);
-    nlohmann::json j = {{"generate", kind}, {"version", chosen.version}, {"parameters", to_json(params)}};
+    nlohmann::json j = {
+        {"generate", kind}, {"version", chosen.version}, {"parameters", identity_json(chosen.params, params)}};
     if (const auto input = chosen.input(params); !input.empty()) j["input"] = input;
     return j;
 }

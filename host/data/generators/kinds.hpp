@@ -84,7 +84,8 @@ inline constexpr ParamDecl labels_per_vertex_param{
 
 /// What every generator fills a graph with.
 inline constexpr auto content_params =
-    joined(std::array<ParamDecl, 4>{{features_param, classes_param, multi_label_param, labels_per_vertex_param}},
+    joined(std::array<ParamDecl, 5>{{features_param, classes_param, labels_param, multi_label_param,
+                                     labels_per_vertex_param}},
            split_params);
 
 }  // namespace gnnbench

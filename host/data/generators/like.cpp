@@ -17,7 +17,7 @@ namespace gnnbench {
 
 namespace {
 
-constexpr std::array<ParamDecl, 9> like_params{{
+constexpr std::array<ParamDecl, 10> like_params{{
     {"profile", ParamType::text, "", 0, 0, nullptr,
      "the dataset: one that `gnnbench dataset profiles` lists, or with profile_file any name"},
     {"profile_file", ParamType::path, "", 0, 0, nullptr,
@@ -30,8 +30,8 @@ constexpr std::array<ParamDecl, 9> like_params{{
     degree_order_param,
     {"features", ParamType::integer, "0", 0, 65536, nullptr,
      "random features per vertex; 0: as many as the dataset's"},
-    {"classes", ParamType::integer, "0", 0, 1000000, nullptr,
-     "classes of random labels; 0: as many as the dataset's"},
+    {"classes", ParamType::integer, "0", 0, 1000000, nullptr, "classes of labels; 0: as many as the dataset's"},
+    labels_param,
     {"seed", ParamType::integer, "1", 0, 9e15, nullptr, "seed of everything drawn at random"},
 }};
 
@@ -96,11 +96,16 @@ FillSpec like_fill(const Params& p) {
     const auto n = static_cast<double>(profile.vertices);
     FillSpec fill{.multi_label = profile.labels_per_vertex > 0,
                   .labels_per_vertex = std::max(1.0, profile.labels_per_vertex),
+                  .degree_labels = p.choice("labels") == "degrees",
                   .seed = static_cast<std::uint64_t>(p.integer("seed"))};
     for (auto width : {profile.features, p.integer("features")})
         if (width > 0) fill.features = width;
     for (auto classes : {std::int64_t{profile.classes}, p.integer("classes")})
         if (classes > 0) fill.classes = static_cast<std::int32_t>(classes);
+    if (fill.multi_label && fill.degree_labels)
+        throw SpecError(
+            fmt::format("labels is degrees, which gives each vertex one class; {} has {} labels a vertex",
+                        profile.name, fill.labels_per_vertex));
     if (fill.multi_label && fill.labels_per_vertex > fill.classes)
         throw SpecError(fmt::format("classes is {}; {} has {} labels a vertex", fill.classes, profile.name,
                                     fill.labels_per_vertex));
