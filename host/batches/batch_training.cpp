@@ -87,6 +87,10 @@ void BatchTraining::load(const Batch& batch) {
 }
 
 Step BatchTraining::compute_gradient(const Batch& batch, std::int64_t step) {
+    return compute_gradient(batch, step, {});
+}
+
+Step BatchTraining::compute_gradient(const Batch& batch, std::int64_t step, const Network::GradientsReady& ready) {
     BusyTime busy;
     busy.start();
     load(batch);
@@ -95,7 +99,7 @@ Step BatchTraining::compute_gradient(const Batch& batch, std::int64_t step) {
         network_.forward(vertices_.features(), vertices_.ids(), Pass::training, step, spmm);
     loss_and_gradient(backend_, logits, vertices_.loss_input(batch.samples), network_.output_gradient(),
                       loss_.data());
-    network_.backward(spmm);
+    network_.backward(spmm, ready);
     Step done{.samples = batch.samples, .extent = Extent::this_rank};
     backend_.download_bytes(loss_.data(), &done.loss, sizeof done.loss);
     problem_.slowdown.delay_after(rank_.world.rank(), step, busy.seconds());

@@ -50,9 +50,13 @@ std::int64_t ClusterWorker::samples(std::int64_t item) const {
 }
 
 Step ClusterWorker::compute_gradient(std::int64_t item, std::int64_t next) {
+    return compute_gradient(item, next, {});
+}
+
+Step ClusterWorker::compute_gradient(std::int64_t item, std::int64_t next, const Network::GradientsReady& ready) {
     const std::unique_ptr<Batch> batch = loader_.take(item);
     if (next >= 0) loader_.expect(next);
-    return training_.compute_gradient(*batch, item);
+    return training_.compute_gradient(*batch, item, ready);
 }
 
 std::string ClusterWorker::notes() const {

@@ -142,6 +142,14 @@ TEST_CASE("bns-gcn multiplies by its own block while it exchanges only where it 
     }
 }
 
+TEST_CASE("allreduce-gcn reduces the gradients of layers while it computes those below only where it is told to") {
+    const double bucketed_s =
+                     epoch_s("allreduce-gcn", {{"clusters", "8"}, {"bucket_mib", "0.000001"}}, 4, slow_machine),
+                 once_s = epoch_s("allreduce-gcn", {{"clusters", "8"}}, 4, slow_machine);
+    INFO("bucketed " << bucketed_s << " s, once " << once_s << " s");
+    CHECK(bucketed_s < once_s);
+}
+
 TEST_CASE("what simulated ranks share is what each would make") {
     const ModelVariant v{.name = "gcn"};
     std::map<std::string, int> ran;

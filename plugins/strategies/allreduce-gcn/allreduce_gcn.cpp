@@ -10,6 +10,8 @@
 #include <gnnbench/batches/cluster_worker.hpp>
 #include <gnnbench/training/stated_volume.hpp>
 
+#include "gradient_buckets.hpp"
+
 namespace gnnbench {
 namespace {
 
@@ -44,10 +46,15 @@ struct Rounds {
     }
 };
 
+std::vector<allreduce::Bucket> buckets_of(const Problem& p, std::int64_t element_bytes) {
+    return allreduce::gradient_buckets(p.model, element_bytes, p.params.real("bucket_mib"));
+}
+
 class AllReduceTrainer final : public CollectiveTrainer {
 public:
     AllReduceTrainer(const Problem& p, Rank rank)
         : rounds_(p),
+          buckets_(buckets_of(p, static_cast<std::int64_t>(size_of(rank.backend.dtype())))),
           averages_weights_(p.params.choice("average") == "weights"),
           by_vertices_(p.params.choice("weighting") == "vertices"),
           rank_(rank),
@@ -56,18 +63,14 @@ public:
     std::int64_t steps(std::int64_t) const override { return rounds_.steps(); }
 
     Step train_step(std::int64_t epoch, std::int64_t step) override {
-        const std::int64_t me = rank_.world.rank(), item = rounds_.item(epoch, step, me);
-        const bool averages = rounds_.averages(epoch, step);  // 12
-        Step done{.extent = Extent::this_rank};
-        if (item >= 0)
-            done = worker_.compute_gradient(item, next(epoch, step));  // 10, 11
-        else if (averages && !averages_weights_)
-            rank_.backend.fill(worker_.training().gradients(), 0);
-        if (averages && !averages_weights_) average(worker_.training().gradients(), share(epoch, step));  // 13
-        if (item >= 0 || (averages && !averages_weights_)) worker_.training().update();                   // 14
-        if (averages && averages_weights_)
-            average(worker_.training().values(), 1.0 / static_cast<double>(rounds_.workers));
-        return done;
+        const std::int64_t item = rounds_.item(epoch, step, rank_.world.rank());
+        if (!rounds_.averages(epoch, step)) return train_alone(item, next(epoch, step));  // 12
+        if (averages_weights_) {
+            const Step done = train_alone(item, next(epoch, step));
+            average_weights();
+            return done;
+        }
+        return train_together(item, next(epoch, step), share(epoch, step));
     }
 
     // Between averagings workers differ: the best one's.
@@ -80,6 +83,35 @@ public:
     std::string notes() const override { return worker_.notes(); }
 
 private:
+    Step train_alone(std::int64_t item, std::int64_t next) {
+        if (item < 0) return {.extent = Extent::this_rank};
+        const Step done = worker_.compute_gradient(item, next);  // 10, 11
+        worker_.training().update();                             // 14
+        return done;
+    }
+
+    /// A worker without a batch joins with weight 0.
+    Step train_together(std::int64_t item, std::int64_t next, double weight) {
+        const MatrixView gradients = worker_.training().gradients();
+        Step done{.extent = Extent::this_rank};
+        if (rounds_.workers == 1) return train_alone(item, next);
+        allreduce::BucketAveraging averaging(buckets_, gradients, weight, rank_.backend, rank_.world);
+        if (item >= 0)
+            done = worker_.compute_gradient(item, next, averaging.starter());  // 10, 11
+        else
+            rank_.backend.fill(gradients, 0);
+        averaging.finish();           // 13
+        worker_.training().update();  // 14
+        return done;
+    }
+
+    void average_weights() {
+        if (rounds_.workers == 1) return;
+        const MatrixView weights = worker_.training().values();
+        rank_.backend.axpby(0, weights, 1.0 / static_cast<double>(rounds_.workers), weights);
+        rank_.world.all_reduce_now(weights);
+    }
+
     ModelWeights mine() const { return worker_.training().weights(); }
 
     /// The item that this worker has after this step's.
@@ -100,14 +132,8 @@ private:
         return all > 0 ? static_cast<double>(own) / static_cast<double>(all) : 0;
     }
 
-    /// m ← Σ over workers of weight · m.
-    void average(MatrixView m, double weight) {
-        if (rounds_.workers == 1) return;
-        if (weight != 1) rank_.backend.axpby(0, m, weight, m);
-        rank_.world.all_reduce_now(m);
-    }
-
     Rounds rounds_;
+    std::vector<allreduce::Bucket> buckets_;
     bool averages_weights_, by_vertices_;
     Rank rank_;
     ClusterWorker worker_;
@@ -125,6 +151,10 @@ public:
         if (dealt < s.ranks)
             return fmt::format("{} {} leave some of {} workers without any", dealt, fixed ? "clusters" : "batches",
                                s.ranks);
+        if (s.params.real("bucket_mib") > 0 && s.params.choice("average") == "weights")
+            return "bucket_mib > 0 averages gradients during the backward pass, and average: weights averages "
+                   "weights "
+                   "after it; set bucket_mib: 0 or average: gradients";
         return batches_why_unsupported(s);
     }
     bool trains_on_batches() const override { return true; }
@@ -134,8 +164,9 @@ public:
                                std::int64_t epoch) const override {
         const Rounds rounds(p);
         VolumeStatement v(element_bytes);
+        const std::vector<allreduce::Bucket> buckets = buckets_of(p, element_bytes);
         for (std::int64_t i = 0; i < rounds.averagings(epoch); ++i)
-            v.all_reduce(parameter_elements(p.model), p.ranks, rank);
+            for (const allreduce::Bucket& b : buckets) v.all_reduce(b.columns, p.ranks, rank);
         const bool same = rounds.steps() % rounds.interval == 0;
         return {v.total(), same ? StatedVolume::Means::every_epoch : StatedVolume::Means::this_epoch};
     }
@@ -152,6 +183,9 @@ constexpr ParamDecl own_parameters[] = {
      "each worker keeps n/p clusters for the whole training, as printed, or all are dealt anew in every epoch"},
     {"weighting", ParamType::choice, "batches", 0, 0, "batches|vertices",
      "an averaged gradient is the mean over batches, as printed, or weighted by their train vertices"},
+    {"bucket_mib", ParamType::real, "0", 0, 1 << 20, nullptr,
+     "all-reduce gradients in buckets of whole layers of at least so many MiB during the backward pass; 0: once "
+     "after it"},
 };
 /// As printed, a worker trains its clusters in their order.
 constexpr auto in_printed_order() {

@@ -26,6 +26,8 @@ public:
     /// Gradients of the mean loss over the batch's train vertices; 0 where it has none. `step` keys dropout. Where
     /// this rank is declared slow, it sleeps afterwards.
     Step compute_gradient(const Batch& batch, std::int64_t step);
+    /// The same; `ready` is called within the backward pass, as Network::backward does.
+    Step compute_gradient(const Batch& batch, std::int64_t step, const Network::GradientsReady& ready);
     /// One optimizer step with the gradients as they are now.
     void update() { network_.parameters().step(); }
 

@@ -73,6 +73,8 @@ public:
 
     /// Gradients of an item's batch; `next` is prepared meanwhile, unless it is negative.
     Step compute_gradient(std::int64_t item, std::int64_t next);
+    /// The same; `ready` is called within the backward pass, as Network::backward does.
+    Step compute_gradient(std::int64_t item, std::int64_t next, const Network::GradientsReady& ready);
     BatchTraining& training() { return training_; }
     const BatchTraining& training() const { return training_; }
     BestLocalModel& judge() { return judge_; }
