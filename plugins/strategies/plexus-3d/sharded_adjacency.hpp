@@ -8,6 +8,7 @@
 
 #include <gnnbench/backend.hpp>
 #include <gnnbench/training/adjacency.hpp>
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "layout.hpp"

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
 
+#include <gnnbench/training/host_statement.hpp>
+
 #include "layout.hpp"
 #include "sparse_rows.hpp"
 #include "stated_volume.hpp"
