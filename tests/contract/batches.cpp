@@ -2,6 +2,7 @@
 // stated, and what asynchronous workers do together. On all ranks.
 #include <array>
 #include <cstring>
+#include <map>
 #include <numeric>
 
 #include <catch2/catch.hpp>
@@ -133,7 +134,9 @@ TEST_CASE("batches: volume and memory of every strategy are as stated, and epoch
         std::string refusal;
         for (const auto& graph : test_graphs())
             for (const char* per_batch : {"1", "2"})
-                for (const Set& set : {Set{}, Set{{"averaging_interval", "3"}, {"average", "weights"}}}) {
+                for (const Set& set : {Set{}, Set{{"averaging_interval", "3"}, {"average", "weights"}},
+                                       Set{{"bucket_mib", "0.000001"}, {"partners", "requested"}},
+                                       Set{{"partners", "scheduled"}, {"schedule", "rotating"}}}) {
                     Set all = set;
                     all["clusters_per_batch"] = per_batch;
                     Setup s(p.name, graph, 8, all, as_timed);
@@ -166,12 +169,19 @@ TEST_CASE("batches: volume and memory of every strategy are as stated, and epoch
 TEST_CASE("batches: gossiping workers train each batch once and average in pairs") {
     for (const char* strategy : {"gossip-gcn", "gossip-active-passive"})
         for (const auto& graph : test_graphs())
-            for (const Set& set : {Set{}, Set{{"averaging_interval", "3"}, {"average", "weights"}}}) {
+            for (const Set& set :
+                 {Set{}, Set{{"averaging_interval", "3"}, {"average", "weights"}}, Set{{"partners", "requested"}},
+                  Set{{"partners", "scheduled"}}, Set{{"partners", "scheduled"}, {"schedule", "rotating"}},
+                  Set{{"partners", "requested"}, {"averaging_interval", "3"}, {"average", "weights"}}}) {
                 const int ranks = ProcessGroup::world().size();
-                if (strategy == std::string_view("gossip-active-passive") && ranks % 2 != 0) continue;
+                if (strategy == std::string_view("gossip-active-passive") &&
+                    (ranks % 2 != 0 || set.contains("partners")))
+                    continue;
                 constexpr std::int64_t epochs = 6, clusters = 5;
                 Setup s(strategy, graph, clusters, set, as_timed);
-                INFO(strategy << " on " << graph.name << ", rank " << s.me() << " of " << ranks);
+                std::string changed;
+                for (const auto& [name, value] : set) changed += " " + name + "=" + value;
+                INFO(strategy << changed << " on " << graph.name << ", rank " << s.me() << " of " << ranks);
                 CHECK(s.held_bytes() == s.stated_memory());
                 const auto allocations = s.backend().memory().allocations;
                 Seen seen(ranks);
@@ -208,6 +218,56 @@ TEST_CASE("batches: gossiping workers train each batch once and average in pairs
                       Traffic{averagings * elements * s.bytes(), averagings * elements * s.bytes(), averagings});
                 CHECK(payload_total(s.stated(0).volume).sent_bytes * epochs >= payload.sent_bytes);
             }
+}
+
+TEST_CASE("batches: scheduled partners meet as the schedule says, after as many batches") {
+    const int ranks = ProcessGroup::world().size();
+    const auto graph = graphs::known_symmetric(graphs::grid(6));
+    for (const char* schedule : {"pairs", "rotating"}) {
+        Setup s("gossip-gcn", graph, 5, {{"partners", "scheduled"}, {"schedule", schedule}}, as_timed);
+        INFO(schedule << ", rank " << s.me() << " of " << ranks);
+        class : public StepObserver {
+        public:
+            void begins(std::int64_t) override {}
+            void stepped(const Step&) override { ++steps; }
+            void averaged(const Averaging& a) override {
+                CHECK(a.staleness == 0);
+                met.emplace_back(steps, a.partner);
+            }
+            std::int64_t steps = 0;
+            std::vector<std::pair<std::int64_t, int>> met;  ///< steps before, and with whom
+        } seen;
+        s.independent().train(6, seen);
+        s.processes().wait_for_all();
+        // By hand, for up to 4 workers: whom worker w meets after its first batch, its second and its third.
+        using Rounds = std::array<int, 3>;
+        static const std::map<int, std::vector<Rounds>> rotating{
+            {1, {{-1, -1, -1}}},
+            {2, {{1, 1, 1}, {0, 0, 0}}},
+            {3, {{-1, 1, 2}, {2, 0, -1}, {1, -1, 0}}},
+            {4, {{3, 1, 2}, {2, 0, 3}, {1, 3, 0}, {0, 2, 1}}}};
+        const int other = s.me() ^ 1;
+        const int fixed = other < ranks ? other : -1;
+        const Rounds expected = std::string_view(schedule) == "pairs"
+                                    ? Rounds{fixed, fixed, fixed}
+                                    : rotating.at(ranks)[static_cast<std::size_t>(s.me())];
+        for (const auto& [steps, partner] : seen.met)
+            CHECK(partner == expected[static_cast<std::size_t>(steps % 3)]);
+        CHECK(static_cast<std::int64_t>(seen.met.size()) <= seen.steps);
+    }
+    CHECK_THAT(Setup("gossip-gcn", graph, 5, {{"schedule", "rotating"}}, as_timed).unsupported(),
+               Catch::Contains("schedule: rotating is for partners: scheduled, and partners is available"));
+}
+
+TEST_CASE("batches: who has no averaging in the clean-up states none") {
+    const bool alone = ProcessGroup::world().size() == 1;
+    const auto messages = [](const char* partners) {
+        const Setup s("gossip-gcn", graphs::grid(6), 5, {{"partners", partners}}, as_timed);
+        return payload_total(s.stated(0).volume).messages;
+    };
+    CHECK(messages("available") == (alone ? 0 : 6));
+    CHECK(messages("requested") == (alone ? 0 : 5));
+    CHECK(messages("scheduled") == (alone ? 0 : 5));
 }
 
 TEST_CASE("batches: evaluation is of the best local model") {

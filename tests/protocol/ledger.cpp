@@ -43,17 +43,61 @@ void LedgerTraining::average_in_clean_up(const Meeting& meeting) {
     ledger_.averagings[worker_].push_back({meeting, true});
 }
 
-void run_worker(Algorithm algorithm, const gossip::Settings& settings, const gossip::Worker& worker,
-                Ledger& ledger) {
-    const auto train =
-        algorithm == Algorithm::active_passive ? gossip::train_active_passive : gossip::train_gossip_gcn;
-    ledger.records[static_cast<std::size_t>(worker.id)] = train(settings, worker);
+namespace {
+
+struct AlgorithmUnderTest {
+    const char* name;
+    gossip::WorkerRecord (*train)(const gossip::Settings&, const gossip::Worker&);
+    int (*words)(int workers);
+};
+
+template <class Words>
+int count(int workers) {
+    return Words(workers).words();
 }
 
-int words_of(Algorithm algorithm, int workers) {
-    return algorithm == Algorithm::active_passive ? gossip::ActivePassiveWords(workers).words()
-                                                  : gossip::GossipGcnWords(workers).words();
+AlgorithmUnderTest of(Algorithm algorithm) {
+    switch (algorithm) {
+        case Algorithm::active_passive:
+            return {"active-passive", gossip::train_active_passive, count<gossip::ActivePassiveWords>};
+        case Algorithm::gossip_gcn:
+            return {"gossip-gcn", gossip::train_gossip_gcn, count<gossip::GossipGcnWords>};
+        case Algorithm::requested:
+            return {"requested", gossip::train_requested, count<gossip::RequestedWords>};
+        case Algorithm::scheduled:
+            return {"scheduled", gossip::train_scheduled, count<gossip::ScheduledWords>};
+    }
+    throw LogicError("no such algorithm");
 }
+
+/// Each of the variants' workers says that it has left; a scheduled one also, to how many rounds it came.
+std::vector<std::int64_t> words_at_end(Algorithm algorithm, const gossip::Settings& settings,
+                                       const Ledger& ledger) {
+    std::vector<std::int64_t> words(static_cast<std::size_t>(words_of(algorithm, settings.workers)));
+    const auto at = [&](gossip::Word word) -> std::int64_t& {
+        return words[static_cast<std::size_t>(index(word))];
+    };
+    words[0] = settings.items + settings.workers;  // each worker's last request finds the pool empty
+    for (int worker = 0; worker < settings.workers; ++worker) {
+        if (algorithm == Algorithm::requested) at(gossip::RequestedWords(settings.workers).left(worker)) = 1;
+        if (algorithm == Algorithm::scheduled)
+            at(gossip::ScheduledWords::rounds(worker)) =
+                gossip::ScheduledWords::has_left +
+                ledger.records[static_cast<std::size_t>(worker)].batches / settings.averaging_interval;
+    }
+    return words;
+}
+
+}  // namespace
+
+std::string name_of(Algorithm algorithm) { return of(algorithm).name; }
+
+void run_worker(Algorithm algorithm, const gossip::Settings& settings, const gossip::Worker& worker,
+                Ledger& ledger) {
+    ledger.records[static_cast<std::size_t>(worker.id)] = of(algorithm).train(settings, worker);
+}
+
+int words_of(Algorithm algorithm, int workers) { return of(algorithm).words(workers); }
 
 namespace {
 
@@ -82,6 +126,20 @@ std::string find_asymmetry(const Ledger& ledger, std::size_t a, std::size_t b) {
     return {};
 }
 
+/// Of every averaging, whether the schedule has it in the round that the worker's batches say.
+std::string find_unscheduled(const gossip::Settings& settings, const Ledger& ledger) {
+    for (int a = 0; a < settings.workers; ++a)
+        for (const Averaging& averaging : ledger.averagings[static_cast<std::size_t>(a)]) {
+            const Meeting& m = averaging.meeting;
+            const std::int64_t round = m.my_batches / settings.averaging_interval;
+            if (m.my_batches != m.their_batches ||
+                m.partner != gossip::scheduled_partner(settings.schedule, settings.workers, a, round))
+                return fmt::format("worker {} met {} after {} batches, {} of that one", a, m.partner, m.my_batches,
+                                   m.their_batches);
+        }
+    return {};
+}
+
 }  // namespace
 
 std::string find_mistake(Algorithm algorithm, const gossip::Settings& settings, const Ledger& ledger,
@@ -97,7 +155,13 @@ std::string find_mistake(Algorithm algorithm, const gossip::Settings& settings, 
         for (std::size_t b = 0; b < ledger.records.size(); ++b)
             if (std::string found = find_asymmetry(ledger, a, b); !found.empty()) return found;
 
-    // Whoever ends an interval averages, or found nobody; Algorithm 5's passive workers average when they are asked.
+    // Whoever ends an interval averages, or found nobody; Algorithm 5's passive workers average when they are asked. The
+    // variants have no averaging in the clean-up, and scheduled partners are those of the schedule.
+    if (algorithm == Algorithm::requested || algorithm == Algorithm::scheduled)
+        for (std::size_t a = 0; a < ledger.records.size(); ++a)
+            if (ledger.records[a].averaged_in_clean_up) return fmt::format("worker {} averaged in a clean-up", a);
+    if (algorithm == Algorithm::scheduled)
+        if (std::string found = find_unscheduled(settings, ledger); !found.empty()) return found;
     for (std::size_t a = 0; a < ledger.records.size(); ++a) {
         const gossip::WorkerRecord& record = ledger.records[a];
         const std::int64_t averagings =
@@ -109,11 +173,10 @@ std::string find_mistake(Algorithm algorithm, const gossip::Settings& settings, 
                                averagings, record.nobody_available, record.batches, settings.averaging_interval);
     }
 
-    // Each worker's last request finds the pool empty.
-    if (words[0] != settings.items + settings.workers)
-        return fmt::format("the pool was asked {} times for {} items", words[0], settings.items);
-    for (std::size_t word = 1; word < words.size(); ++word)
-        if (words[word] != 0) return fmt::format("word {} was left at {}", word, words[word]);
+    const std::vector<std::int64_t> expected = words_at_end(algorithm, settings, ledger);
+    for (std::size_t word = 0; word < words.size(); ++word)
+        if (words[word] != expected[word])
+            return fmt::format("word {} was left at {}, not {}", word, words[word], expected[word]);
     return {};
 }
 

@@ -6,10 +6,20 @@
 
 #include "active_passive.hpp"
 #include "gossip_gcn.hpp"
+#include "requested.hpp"
+#include "scheduled.hpp"
 
 namespace gnnbench::test {
 
-enum class Algorithm : std::uint8_t { active_passive = 5, gossip_gcn = 6 };
+enum class Algorithm : std::uint8_t {
+    active_passive,  ///< Algorithm 5
+    gossip_gcn,      ///< Algorithm 6
+    requested,       ///< with partners by request
+    scheduled,       ///< with scheduled partners
+};
+inline constexpr Algorithm all_algorithms[] = {Algorithm::active_passive, Algorithm::gossip_gcn,
+                                               Algorithm::requested, Algorithm::scheduled};
+std::string name_of(Algorithm algorithm);
 
 /// One averaging, as one of the two saw it.
 struct Averaging {
@@ -55,7 +65,7 @@ void run_worker(Algorithm algorithm, const gossip::Settings& settings, const gos
                 Ledger& ledger);
 
 /// What is wrong after a run that ended; empty where nothing is. Every item is trained once, averagings of a with b are
-/// those of b with a, records say the same, and the shared words are as at the start but for the pool's.
+/// those of b with a, records say the same, and the shared words are as the algorithm leaves them.
 std::string find_mistake(Algorithm algorithm, const gossip::Settings& settings, const Ledger& ledger,
                          const std::vector<std::int64_t>& words);
 

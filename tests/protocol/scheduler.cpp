@@ -1,5 +1,6 @@
 #include "protocol/scheduler.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -62,6 +63,11 @@ void Scheduler::found(std::int64_t value) {
 std::int64_t Scheduler::short_step() {
     const std::int64_t units = std::int64_t{1} << random_.below(static_cast<std::uint64_t>(run_.step_bits) + 1);
     return random_.below(256) == 0 ? units * 1000 : units;
+}
+
+std::int64_t Scheduler::back_off_step(int attempt) {
+    return std::int64_t{1} << (random_.below(static_cast<std::uint64_t>(run_.step_bits) + 1) +
+                               static_cast<std::uint64_t>(std::min(attempt, 10)));
 }
 
 std::int64_t Scheduler::training_step() {

@@ -34,6 +34,8 @@ public:
 
     /// Units for an access: skewed towards short ones, a thousand times as long now and then.
     std::int64_t short_step();
+    /// Units for a back-off. None is as long again as a thousand others': who polls meanwhile would take all steps.
+    std::int64_t back_off_step(int attempt);
     /// Units for a batch or an averaging.
     std::int64_t training_step();
 

@@ -58,6 +58,39 @@ TEST_CASE("a partner without a gradient is found") {
 
 TEST_CASE("a partner that was not told is found") { CHECK(mistakes(Fault::lost_partner, "nobody can go on") > 0); }
 
+TEST_CASE("an answer that gets lost is found: its worker waits for ever") {
+    CHECK(mistakes(Fault::lost_answer, "no end after", 40) > 0);
+}
+
+TEST_CASE("a worker that leaves without a word is found: others wait for it for ever") {
+    CHECK(mistakes(Fault::missing_leave, "no end after", 40) > 0);
+}
+
+TEST_CASE("partners of a schedule are each other's, and rotating ones meet everybody") {
+    for (int workers = 1; workers <= 9; ++workers) {
+        const int rounds = workers + workers % 2 - 1;
+        for (int worker = 0; worker < workers; ++worker) {
+            std::vector<int> met(static_cast<std::size_t>(workers));
+            for (std::int64_t round = 1; round <= rounds; ++round)
+                for (const auto schedule : {gossip::Schedule::pairs, gossip::Schedule::rotating}) {
+                    INFO("worker " << worker << " of " << workers << ", round " << round);
+                    const int partner = gossip::scheduled_partner(schedule, workers, worker, round);
+                    if (schedule == gossip::Schedule::pairs) {
+                        const bool left_over = workers % 2 != 0 && worker == workers - 1;
+                        CHECK(partner == (left_over ? -1 : worker ^ 1));
+                    }
+                    if (partner < 0) continue;
+                    REQUIRE(partner < workers);
+                    CHECK(partner != worker);
+                    CHECK(gossip::scheduled_partner(schedule, workers, partner, round) == worker);
+                    if (schedule == gossip::Schedule::rotating) ++met[static_cast<std::size_t>(partner)];
+                }
+            for (int other = 0; other < workers; ++other)
+                CHECK(met[static_cast<std::size_t>(other)] == (other != worker));
+        }
+    }
+}
+
 TEST_CASE("settings that make no sense are refused") {
     SimulatedRun run = SimulatedRun::from_seed(0);
     run.algorithm = Algorithm::active_passive;

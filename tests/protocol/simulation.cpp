@@ -29,6 +29,10 @@ std::string name_of(Fault fault) {
             return "available-early";
         case Fault::lost_partner:
             return "lost-partner";
+        case Fault::lost_answer:
+            return "lost-answer";
+        case Fault::missing_leave:
+            return "missing-leave";
     }
     return "?";
 }
@@ -39,9 +43,13 @@ SimulatedRun SimulatedRun::from_seed(std::uint64_t seed, Fault fault) {
     SimulatedRun run;
     run.seed = seed;
     run.fault = fault;
-    run.algorithm = below(2) == 0 ? Algorithm::active_passive : Algorithm::gossip_gcn;
+    run.algorithm = all_algorithms[below(std::size(all_algorithms))];
     if (fault == Fault::unlocked_p) run.algorithm = Algorithm::active_passive;
     if (fault == Fault::swapped_locks || fault == Fault::lost_partner) run.algorithm = Algorithm::gossip_gcn;
+    if (fault == Fault::available_early)
+        run.algorithm = below(2) == 0 ? Algorithm::active_passive : Algorithm::gossip_gcn;
+    if (fault == Fault::lost_answer) run.algorithm = Algorithm::requested;
+    if (fault == Fault::missing_leave) run.algorithm = below(2) == 0 ? Algorithm::requested : Algorithm::scheduled;
     const int least = fault == Fault::none ? 1 : 2;
     run.settings.workers = run.algorithm == Algorithm::active_passive
                                ? static_cast<int>(2 + 2 * below(4))
@@ -49,6 +57,7 @@ SimulatedRun SimulatedRun::from_seed(std::uint64_t seed, Fault fault) {
     // One pool in four is smaller than the workers are many.
     run.settings.items = below(4) == 0 ? below(static_cast<std::uint64_t>(run.settings.workers) + 1) : below(100);
     run.settings.averaging_interval = below(2) == 0 ? 1 : 1 + below(8);
+    if (run.algorithm == Algorithm::scheduled && below(2) == 0) run.settings.schedule = gossip::Schedule::rotating;
     for (int worker = 0; worker < run.settings.workers; ++worker)
         run.slowdown.push_back(below(4) == 0 ? 2 + below(50) : 1);
     run.step_bits = static_cast<int>(below(10));
@@ -58,9 +67,9 @@ SimulatedRun SimulatedRun::from_seed(std::uint64_t seed, Fault fault) {
 
 std::string SimulatedRun::text() const {
     return fmt::format(
-        "algorithm {}, {} workers with slowdowns {}, {} items, interval {}, steps of up to {}, training {}{}",
-        static_cast<int>(algorithm), settings.workers, fmt::join(slowdown, " "), settings.items,
-        settings.averaging_interval, 1 << step_bits, training,
+        "{}{}, {} workers with slowdowns {}, {} items, interval {}, steps of up to {}, training {}{}",
+        name_of(algorithm), settings.schedule == gossip::Schedule::rotating ? ", rotating" : "", settings.workers,
+        fmt::join(slowdown, " "), settings.items, settings.averaging_interval, 1 << step_bits, training,
         fault == Fault::none ? "" : ", fault " + name_of(fault));
 }
 
@@ -100,6 +109,7 @@ private:
     std::int64_t do_fetch_and_add(Word word, std::int64_t addend) override {
         step("fetch and add", word);
         const std::int64_t was = at(word);
+        if (run_.fault == Fault::missing_leave && addend == gossip::ScheduledWords::has_left) return was;
         if (run_.fault == Fault::split_pool) step("write back", word);
         at(word) = was + addend;
         scheduler_.found(was);
@@ -124,12 +134,20 @@ private:
             lost_ = true;
             return;
         }
+        const bool answers = value == gossip::RequestedWords::accepted || value == gossip::RequestedWords::refused;
+        if (run_.fault == Fault::lost_answer && answers && !lost_) {
+            lost_ = true;
+            return;
+        }
+        if (run_.fault == Fault::missing_leave &&
+            word == gossip::RequestedWords(run_.settings.workers).left(worker_))
+            return;
         at(word) = value;
         scheduler_.found(value);
     }
 
     void do_back_off(int attempt) override {
-        scheduler_.step(worker_, scheduler_.short_step() << std::min(attempt, 10), "back off");
+        scheduler_.step(worker_, scheduler_.back_off_step(attempt), "back off");
     }
 
     Scheduler& scheduler_;

@@ -18,6 +18,8 @@ enum class Fault : std::uint8_t {
     split_pool,  ///< taking an item reads the counter and writes it in two steps
     available_early,  ///< available_workers starts full, as printed: workers without a gradient are chosen
     lost_partner,     ///< Algorithm 6: line 26 is forgotten, once
+    lost_answer,      ///< requested: each worker's first answer is forgotten
+    missing_leave,    ///< requested, scheduled: who leaves does not say so
 };
 std::string name_of(Fault fault);
 

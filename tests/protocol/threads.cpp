@@ -115,15 +115,20 @@ std::string run_threads(Algorithm algorithm, const gossip::Settings& settings, s
 }  // namespace
 
 TEST_CASE("a thread for each worker: every run ends, and its counts add up") {
-    for (const Algorithm algorithm : {Algorithm::active_passive, Algorithm::gossip_gcn})
+    for (const Algorithm algorithm : all_algorithms)
         for (const int workers : {2, 4, 8})
             for (const std::int64_t items : {1, 7, 200})
-                for (const std::int64_t interval : {1, 3}) {
-                    const auto seed = static_cast<std::uint64_t>(items * 10 + interval);
-                    INFO("algorithm " << static_cast<int>(algorithm) << ", " << workers << " workers, " << items
-                                      << " items, interval " << interval);
-                    REQUIRE(run_threads(algorithm,
-                                        {.workers = workers, .items = items, .averaging_interval = interval},
-                                        seed) == "");
-                }
+                for (const std::int64_t interval : {1, 3})
+                    for (const gossip::Schedule schedule : {gossip::Schedule::pairs, gossip::Schedule::rotating}) {
+                        if (algorithm != Algorithm::scheduled && schedule != gossip::Schedule::pairs) continue;
+                        const auto seed = static_cast<std::uint64_t>(items * 10 + interval);
+                        INFO(name_of(algorithm) << ", " << workers << " workers, " << items << " items, interval "
+                                                << interval << ", schedule " << static_cast<int>(schedule));
+                        REQUIRE(run_threads(algorithm,
+                                            {.workers = workers,
+                                             .items = items,
+                                             .averaging_interval = interval,
+                                             .schedule = schedule},
+                                            seed) == "");
+                    }
 }

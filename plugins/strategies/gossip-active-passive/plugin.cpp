@@ -11,13 +11,16 @@ namespace {
 
 class GossipActivePassive final : public gossip::GossipStrategy {
 public:
-    GossipActivePassive()
-        : GossipStrategy(gossip::train_active_passive,
-                         [](int workers) { return gossip::ActivePassiveWords(workers).words(); }) {}
     std::string why_unsupported(const Setting& s) const override {
         if (s.ranks % 2 != 0)
             return fmt::format("half of the workers are active, so their number is even; {} given", s.ranks);
         return GossipStrategy::why_unsupported(s);
+    }
+
+private:
+    gossip::Protocol protocol(const Params&) const override {
+        return {.train = gossip::train_active_passive,
+                .words = [](int workers) { return gossip::ActivePassiveWords(workers).words(); }};
     }
 };
 

@@ -60,7 +60,7 @@ private:
 
 class GossipTrainer final : public IndependentTrainer {
 public:
-    GossipTrainer(const Problem& p, Rank rank, Protocol protocol, int words)
+    GossipTrainer(const Problem& p, Rank rank, const Protocol& protocol)
         : protocol_(protocol),
           rank_(rank),
           seed_(p.train.seed),
@@ -70,7 +70,7 @@ public:
                                                             : worker_.training().gradients()),
           received_(rank.backend.matrix(1, averaged_.cols)),
           pairs_(rank.world.split(0, rank.world.rank())),
-          words_(workers::make_shared_words(rank, words)),
+          words_(workers::make_shared_words(rank, protocol.words(rank.world.size()))),
           meetings_(workers::make_pairwise_exchange(rank)) {
         pairs_.separate_wait(false);  // the others have no part in an exchange, nor in a barrier before it
     }
@@ -79,12 +79,15 @@ public:
         const std::int64_t items = epochs * worker_.batches();
         WorkerTraining training(worker_, pairs_, rank_.backend, averaged_, received_, observer, items);
         RandomStream random(seed_, Draw::gossip, static_cast<std::uint32_t>(rank_.world.rank()));
-        record_ = protocol_({.workers = rank_.world.size(), .items = items, .averaging_interval = interval_},
-                            {.id = rank_.world.rank(),
-                             .words = *words_,
-                             .pairs = *meetings_,
-                             .training = training,
-                             .random = random});
+        record_ = protocol_.train({.workers = rank_.world.size(),
+                                   .items = items,
+                                   .averaging_interval = interval_,
+                                   .schedule = protocol_.schedule},
+                                  {.id = rank_.world.rank(),
+                                   .words = *words_,
+                                   .pairs = *meetings_,
+                                   .training = training,
+                                   .random = random});
     }
     ModelWeights own_weights() override { return worker_.training().weights(); }
     Score evaluate(const ModelWeights& mine) override { return worker_.judge().score(mine); }
@@ -131,7 +134,9 @@ std::string GossipStrategy::why_unsupported(const Setting& s) const { return bat
 StatedVolume GossipStrategy::stated_volume(const Problem& p, int, std::int64_t element_bytes, std::int64_t) const {
     VolumeStatement v(element_bytes);
     const std::int64_t elements = parameter_elements(p.model);
-    for (std::int64_t i = 0; p.ranks > 1 && i <= cluster_batches(p).batches(); ++i) v.exchange(elements, elements);
+    std::int64_t averagings = p.ranks > 1 ? cluster_batches(p).batches() : 0;
+    if (p.ranks > 1 && protocol(p.params).averages_in_clean_up) ++averagings;
+    for (std::int64_t i = 0; i < averagings; ++i) v.exchange(elements, elements);
     return {v.total(), StatedVolume::Means::at_most};
 }
 
@@ -140,7 +145,7 @@ std::int64_t GossipStrategy::stated_memory(const Problem& p, int, std::int64_t e
 }
 
 AnyTrainer GossipStrategy::make_trainer(const Problem& p, Rank rank) const {
-    return std::make_unique<GossipTrainer>(p, rank, protocol_, words_(p.ranks));
+    return std::make_unique<GossipTrainer>(p, rank, protocol(p.params));
 }
 
 }  // namespace gnnbench::gossip

@@ -7,8 +7,8 @@
 #include <gnnbench/random.hpp>
 
 /// What the protocols of chapter 4 of the thesis on GossipGCN have in common: Algorithm 5 (active and passive workers,
-/// ../gossip-active-passive) and Algorithm 6 (GossipGCN), with the mends that tests/protocol/spin/README.md derives. They
-/// decide who trains which batch and who averages with whom; they know neither training nor MPI. Worker ids are
+/// ../gossip-active-passive) and Algorithm 6 (GossipGCN), with the mends that tests/protocol/spin/README.md derives, and
+/// the two variants of Algorithm 6 that section 4.2 rejects (requested.hpp, scheduled.hpp). They decide who trains which batch and who averages with whom; they know neither training nor MPI. Worker ids are
 /// {0 … workers − 1}.
 
 namespace gnnbench::gossip {
@@ -46,11 +46,18 @@ public:
     virtual void average_in_clean_up(const Meeting& meeting) = 0;
 };
 
+/// Which pairs meet in which round of scheduled partners.
+enum class Schedule : std::uint8_t {
+    pairs,     ///< 0 with 1, 2 with 3, …, in every round
+    rotating,  ///< each with every other in turn, as in a round-robin tournament
+};
+
 /// The same on all workers.
 struct Settings {
     int workers = 1;                      ///< p; even for Algorithm 5
     std::int64_t items = 0;               ///< of the work pool: n batches × e epochs
     std::int64_t averaging_interval = 1;  ///< batches of a worker from one averaging to the next; at least 1
+    Schedule schedule = Schedule::pairs;  ///< of scheduled partners alone
 };
 
 /// What one worker needs; all of it outlives the call.
