@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 
 #include <sys/stat.h>
 
@@ -42,6 +43,10 @@ public:
 private:
     fs::path path_;
 };
+
+double mean(std::span<const double> values) {
+    return std::reduce(values.begin(), values.end()) / static_cast<double>(values.size());
+}
 
 double slowest_rank_s(const json& epoch) {
     double wall_s = 0;
@@ -89,7 +94,10 @@ void TrialReader::worker(const json& line) {
     of_all.end_s = std::max(of_all.end_s, line.value("end_s", 0.0));
     of_all.warmup = line.value("warmup", false);
     progress_.epochs = std::max(progress_.epochs, epoch);  // others may still be in this one
-    progress_.epoch_s = line.value("wall_s", 0.0);
+    worker_epoch_s_[line.value("rank", std::int64_t{0})] = line.value("wall_s", 0.0);
+    double sum_s = 0;
+    for (const auto& [rank, wall_s] : worker_epoch_s_) sum_s += wall_s;
+    progress_.epoch_s = sum_s / static_cast<double>(worker_epoch_s_.size());
     // An epoch lasts from when the last worker left those before to when the last one left it.
     measured_epoch_s_.clear();
     double before_s = 0;
@@ -130,7 +138,9 @@ TrialResult TrialReader::result(const TrialOutcome& outcome) const {
     result.reason = outcome.reason;
     result.log_tail = outcome.log_tail;
     result.wall_s = outcome.wall_s;
-    if (!measured_epoch_s_.empty()) result.epoch_s = median(measured_epoch_s_);
+    // As records summarise it.
+    if (!measured_epoch_s_.empty())
+        result.epoch_s = of_workers_.empty() ? median(measured_epoch_s_) : mean(measured_epoch_s_);
     result.verification = verification_;
     result.verification_reason = verification_reason_;
     return result;

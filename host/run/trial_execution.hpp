@@ -34,8 +34,9 @@ struct TrialOrder {
 /// Progress of a running trial, from its journal lines.
 struct TrialProgress {
     std::int64_t epochs = 0;  ///< finished, warm-up included
-    double epoch_s = 0;       ///< wall time of the last one, the slowest rank's
-    bool has_ended = false;   ///< by the ranks' own account; what follows is its late step
+    double epoch_s =
+        0;  ///< wall time of the last one, the slowest rank's; of independent workers the mean of each one's
+    bool has_ended = false;  ///< by the ranks' own account; what follows is its late step
 };
 
 struct TrialResult {
@@ -47,7 +48,8 @@ struct TrialResult {
     std::string log_tail;
     double wall_s = 0;
     bool unstarted = false;  ///< the launcher failed before any rank began: nothing of the cell is known
-    double epoch_s = 0;      ///< median of the measured epochs' wall times; 0 without one
+    double epoch_s =
+        0;  ///< median of the measured epochs' wall times; of independent workers the mean; 0 without one
     std::optional<VerificationStatus> verification;  ///< what a verification found; empty without one
     std::string verification_reason;
     std::vector<std::string>
@@ -81,7 +83,8 @@ private:
         double end_s = 0;  ///< when the last worker so far left it
         bool warmup = false;
     };
-    std::map<std::int64_t, WorkersEpoch> of_workers_;  ///< of independent workers only
+    std::map<std::int64_t, WorkersEpoch> of_workers_;  ///< of independent workers only; so is the next
+    std::map<std::int64_t, double> worker_epoch_s_;    ///< by rank: wall time of its last epoch
     std::optional<TrialStatus> end_status_;            ///< as the ranks reported it
     std::optional<VerificationStatus> verification_;
     std::string end_reason_, verification_reason_;

@@ -144,6 +144,23 @@ TEST_CASE("a late step cut short leaves its trial ok; one that fails does not") 
     CHECK(reader.outcome(launched).reason == "rank 1 has no rows");
 }
 
+TEST_CASE(
+    "the time of an epoch of independent workers is a mean: over workers on the way, over epochs at the end") {
+    const auto left = [](int rank, int epoch, double wall_s, double end_s) {
+        return nlohmann::json{{"type", "worker"}, {"trial", "t"},     {"rank", rank},
+                              {"epoch", epoch},   {"wall_s", wall_s}, {"end_s", end_s}};
+    };
+    TrialReader reader("t");
+    reader.read(std::vector<nlohmann::json>{left(0, 0, 1, 1)});
+    CHECK(reader.progress().epoch_s == 1);
+    reader.read(std::vector<nlohmann::json>{left(1, 0, 3, 3), left(0, 1, 2, 3)});
+    CHECK(reader.progress().epoch_s == 2.5);  // 2 of rank 0, 3 of rank 1
+    reader.read(std::vector<nlohmann::json>{left(1, 1, 1, 4), left(0, 2, 3, 6), left(1, 2, 4, 8)});
+    CHECK(reader.progress().epoch_s == 3.5);
+    // Epochs end when the last worker leaves them, at 3, 4 and 8: their mean, as records have it, not their median.
+    CHECK(reader.result({}).epoch_s == Approx(8.0 / 3));
+}
+
 TEST_CASE("what ranks said of their end counts, unless something ended them") {
     const std::vector<nlohmann::json> lines = {
         {{"type", "end"}, {"trial", "t"}, {"status", "oom"}, {"reason", "no memory for B"}},
