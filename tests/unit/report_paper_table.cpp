@@ -225,8 +225,7 @@ TEST_CASE("the best of the simulated numbers is marked, whatever the best of our
     }
     s.times_s[100] = 0.005;
     s.times_s[101] = 0.007;
-    const TableDefinition t =
-        definition(papers_setting + "simulated_on: dgx-a100\nbest: lowest\n" + two_by_two);
+    const TableDefinition t = definition(papers_setting + "simulated_on: dgx-a100\nbest: lowest\n" + two_by_two);
     const std::string text = render(
         paper_table(resolve(
             t, s.measured, "small",

@@ -220,12 +220,15 @@ TEST_CASE("datasets that cannot be are refused") {
     CHECK_THAT(complaint("dataset:\n- {generate: dcsbm}\n- {generate: dcsbm, features: 3}" + rest),
                Contains("exp.yaml:3:3: dataset: two datasets would be shown as 'dcsbm-20000'"));
     // Samples share a name; what else differs must not.
-    CHECK_THAT(complaint("dataset:\n- {generate: dcsbm, seed: [1, 2]}\n- {generate: dcsbm, features: 3, seed: 4}" + rest),
-               Contains("exp.yaml:3:3: dataset: two datasets would be shown as 'dcsbm-20000'"));
+    CHECK_THAT(
+        complaint("dataset:\n- {generate: dcsbm, seed: [1, 2]}\n- {generate: dcsbm, features: 3, seed: 4}" + rest),
+        Contains("exp.yaml:3:3: dataset: two datasets would be shown as 'dcsbm-20000'"));
     CHECK_THAT(complaint("dataset: {generate: dcsbm, seed: [1, x]}" + rest),
                Contains("1:38: dataset.seed: generator 'dcsbm' expects an integer") && Contains("the text 'x'"));
-    CHECK_THAT(complaint("dataset: {generate: dcsbm, seed: []}" + rest), Contains("1:34") && Contains("an integer"));
-    CHECK_THAT(complaint("dataset: {generate: dcsbm, features: [1, 2]}" + rest), Contains("list several mappings"));
+    CHECK_THAT(complaint("dataset: {generate: dcsbm, seed: []}" + rest),
+               Contains("1:34") && Contains("an integer"));
+    CHECK_THAT(complaint("dataset: {generate: dcsbm, features: [1, 2]}" + rest),
+               Contains("list several mappings"));
     CHECK_THAT(complaint("dataset: {store: cora, seed: [1, 2]}" + rest), Contains("has no parameter 'seed'"));
 }
 
