@@ -1,19 +1,15 @@
 // The experiments that come with the program mean what they say.
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
 #include <catch2/catch.hpp>
 
-#include "record/cell_filter.hpp"
 #include "spec/cell.hpp"
 #include "spec/experiment.hpp"
 #include "spec/installed.hpp"
 #include "spec/plan.hpp"
-#include "spec/table_definition.hpp"
 
 using namespace gnnbench;
 namespace fs = std::filesystem;
@@ -21,11 +17,6 @@ namespace fs = std::filesystem;
 namespace {
 
 const fs::path experiments = fs::path(GNNBENCH_SOURCE_DIR) / "experiments";
-
-std::string contents(const fs::path& file) {
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 struct Shipped {
     InstalledPlugins plugins;
@@ -168,59 +159,4 @@ TEST_CASE("every cell of the papers' pages has at least three trials") {
             seeds[{c.dataset.name, c.gpus}].insert((*c.dataset.source)["seed"].dump());
     CHECK(seeds.size() == 4 * 3);
     for (const auto& [place, all] : seeds) CHECK(all.size() == 10);
-}
-
-TEST_CASE("a scheme that a paper's table asks for is one of its experiments'") {
-    const Shipped shipped;
-    if (!shipped.has({"serial", "cagnet-1d", "mg-gcn", "demirci-p2p", "plexus-3d", "sa-1d", "bns-gcn"})) {
-        WARN("skipped: its plugins are not built");
-        return;
-    }
-    std::map<std::string, std::vector<CellFields>> cells;  // of an experiment, without its profile
-    const std::vector<fs::path> papers{experiments / "mg-gcn", experiments / "plexus", experiments / "demirci"};
-    const auto each = [&](const auto& visit) {
-        for (const fs::path& paper : papers)
-            for (const auto& file : fs::directory_iterator(paper))
-                if (file.path().extension() == ".yaml") visit(file.path(), contents(file.path()));
-    };
-    each([&](const fs::path& file, const std::string& text) {
-        if (is_table_definition(text) || file.filename() == "accuracy.yaml") return;  // Cora's files may be absent
-        std::vector<std::string> profiles{""};  // the file's own choice, and what is simulated
-        if (text.find("\n  simulated:") != std::string::npos) profiles.push_back("simulated");
-        for (const std::string& profile : profiles) {
-            const Experiment e = load_experiment(file, {{}, 2, 1, profile}, shipped.plugins, shipped.datasets);
-            std::string name = e.name;
-            for (const std::string ending : {"-small", "-simulated"})
-                if (name.ends_with(ending)) name.resize(name.size() - ending.size());
-            for (const Cell& c : e.cells) cells[name].push_back(cell_fields(to_json(c, JsonFor::identity)));
-        }
-    });
-    int asked = 0;
-    each([&](const fs::path& file, const std::string& text) {
-        if (!is_table_definition(text)) return;
-        const TableDefinition t = load_table_definition(file);
-        std::vector<CellFields> there;
-        for (const std::string& name : t.experiments)
-            there.insert(there.end(), cells[name].begin(), cells[name].end());
-        if (there.empty()) return;  // of what no program here does yet
-        const auto check = [&](const Conditions& where) {
-            const auto has = [](const CellFields& cell, const Condition& c) {
-                if (!cell.contains(c.field)) return c.or_none;
-                return std::ranges::find(c.values, field_text(cell, c.field)) != c.values.end();
-            };
-            Conditions on_scheme;
-            std::ranges::copy_if(where, std::back_inserter(on_scheme),
-                                 [](const Condition& c) { return c.field.starts_with("scheme"); });
-            if (on_scheme.empty()) return;
-            ++asked;
-            INFO(file.string() << ": " << on_scheme.front().field << " " << on_scheme.front().values.front());
-            CHECK(std::ranges::any_of(there, [&](const CellFields& cell) {
-                return std::ranges::all_of(on_scheme, [&](const Condition& c) { return has(cell, c); });
-            }));
-        };
-        check(t.where);
-        for (const auto* lines : {&t.rows, &t.columns})
-            for (const TableLine& line : *lines) check(line.where);
-    });
-    CHECK(asked > 50);
 }
