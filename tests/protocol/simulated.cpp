@@ -49,7 +49,7 @@ TEST_CASE("a lost write of p_x is found: an active worker waits for ever") {
 }
 
 TEST_CASE("a pool that is not atomic is found: an item is handed out twice") {
-    CHECK(mistakes(Fault::split_pool, "was trained 2 times") > 0);
+    CHECK(mistakes(Fault::split_pool, "was trained 2 times", 50) > 0);
 }
 
 TEST_CASE("a partner without a gradient is found") {
@@ -59,11 +59,11 @@ TEST_CASE("a partner without a gradient is found") {
 TEST_CASE("a partner that was not told is found") { CHECK(mistakes(Fault::lost_partner, "nobody can go on") > 0); }
 
 TEST_CASE("an answer that gets lost is found: its worker waits for ever") {
-    CHECK(mistakes(Fault::lost_answer, "no end after", 40) > 0);
+    CHECK(mistakes(Fault::lost_answer, "no end after", 10) > 0);
 }
 
 TEST_CASE("a worker that leaves without a word is found: others wait for it for ever") {
-    CHECK(mistakes(Fault::missing_leave, "no end after", 40) > 0);
+    CHECK(mistakes(Fault::missing_leave, "no end after", 20) > 0);
 }
 
 TEST_CASE("partners of a schedule are each other's, and rotating ones meet everybody") {
