@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/transport.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "core/idle_wait.hpp"
@@ -164,6 +165,7 @@ std::unique_ptr<MpiGroup> predefined(MPI_Comm comm) {
 }  // namespace
 
 ProcessGroup::Implementation::~Implementation() = default;
+std::unique_ptr<Transport> ProcessGroup::Implementation::host_transport() const { return nullptr; }
 ProcessGroup::ProcessGroup(std::unique_ptr<Implementation> implementation)
     : implementation_(std::move(implementation)) {}
 ProcessGroup::ProcessGroup(ProcessGroup&&) noexcept = default;
@@ -180,6 +182,10 @@ std::string ProcessGroup::library() {
     check_mpi(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
     const std::string whole(text, usize(length));
     return whole.substr(0, whole.find_first_of(",\n"));
+}
+
+std::unique_ptr<Transport> ProcessGroup::host_transport() const {
+    return implementation_->native() ? make_mpi_transport(*this) : implementation_->host_transport();
 }
 
 void* ProcessGroup::native() const {

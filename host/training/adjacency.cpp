@@ -21,14 +21,14 @@ Adjacency::Diagonal Adjacency::diagonal_of(const ModelSpec& model) {
 
 namespace {
 
-/// Which vertices have an entry (v, v); empty if none has.
-std::vector<bool> self_loops(const GraphView& graph, int threads) {
+/// Which vertices of `only` have an entry (v, v); empty if none has.
+std::vector<bool> self_loops(const GraphView& graph, VertexRun only, int threads) {
     if (graph.self_loops == 0) return {};
     const std::int64_t n = graph.vertices();
     std::vector<std::uint8_t> has(usize(n));
     std::int64_t count = 0;
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static) reduction(+ : count)
-    for (std::int64_t v = 0; v < n; ++v) {
+    for (std::int64_t v = only.first; v < only.end; ++v) {
         const auto row = graph.indices.subspan(usize(graph.indptr[usize(v)]),
                                                usize(graph.indptr[usize(v) + 1] - graph.indptr[usize(v)]));
         has[usize(v)] = std::ranges::binary_search(row, static_cast<std::int32_t>(v));
@@ -38,12 +38,11 @@ std::vector<bool> self_loops(const GraphView& graph, int threads) {
     return {has.begin(), has.end()};
 }
 
-/// Σ of each row's weights.
-std::vector<double> sums_of(const CompressedRows& rows, int threads) {
-    const auto n = std::ssize(rows.indptr) - 1;
-    std::vector<double> sums(usize(n));
+/// Σ of the weights of each row of `only`; length vertices.
+std::vector<double> sums_of(const CompressedRows& rows, VertexRun only, int threads) {
+    std::vector<double> sums(rows.indptr.size() - 1);
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, 4096)
-    for (std::int64_t v = 0; v < n; ++v) {
+    for (std::int64_t v = only.first; v < only.end; ++v) {
         double sum = 0;
         for (auto e = rows.indptr[usize(v)]; e < rows.indptr[usize(v) + 1]; ++e)
             sum += double{rows.weights[usize(e)]};
@@ -78,6 +77,10 @@ void release(std::span<const T> all, std::int64_t first, std::int64_t end) {
 
 Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model, int threads, SetupCost* cost,
                      SharedSetup* shared)
+    : Adjacency(graph, model, {0, graph.vertices()}, threads, cost, shared) {}
+
+Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model, VertexRun only, int threads, SetupCost* cost,
+                     SharedSetup* shared)
     : graph_(graph),
       columns_(graph.columns()),
       diagonal_(diagonal_of(model)),
@@ -90,14 +93,15 @@ Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model, int threads
     const SetupTimer timer(this->cost());
     if (graph.vertices() == 0) return;
     const bool scaled = normalisation_ != Normalisation::none;
-    loops_ = self_loops(graph, threads);
-    if (scaled && !graph.weights.empty() && graph.row_sums.empty()) row_sum_ = sums_of(graph.rows(), threads);
+    loops_ = self_loops(graph, only, threads);
+    if (scaled && !graph.weights.empty() && graph.row_sums.empty())
+        row_sum_ = sums_of(graph.rows(), only, threads);
     if (normalisation_ != Normalisation::symmetric || column_sum_of_rows_) return;
     if (!graph.column_sums.empty()) return;
     if (!reads(Direction::backward))
         column_sum_ = column_sums_of(graph.rows());
     else if (!graph.weights.empty())
-        column_sum_ = sums_of(columns_, threads);
+        column_sum_ = sums_of(columns_, only, threads);
 }
 
 std::int64_t Adjacency::first_unscaled(std::span<const double> sums,

@@ -92,6 +92,15 @@ void HostStatement::reads_features(std::span<const GlobalId> vertices, std::int6
     loads(std::ssize(vertices) * columns * element_bytes_);
 }
 
+void HostStatement::reads_features(VertexRun run) {
+    const std::int64_t row = 4 * problem_.dataset.feature_count;
+    features_.read(run.first * row, run.end * row);
+}
+
+void HostStatement::loads_features(std::int64_t rows, std::int64_t columns) {
+    loads(rows * columns * element_bytes_);
+}
+
 void HostStatement::reads_labels(std::span<const GlobalId> vertices) {
     const bool several = problem_.dataset.multi_label();
     const std::int64_t label = several ? problem_.dataset.classes : 4;
@@ -138,6 +147,13 @@ std::int64_t HostStatement::reads_rows(const Adjacency& a, Direction d, std::spa
     }
     if (!graph.in_files || n <= scale_run) reads_row_starts(opposite(d), 0, n);
     return host_bytes::scale * std::min(count, n) + host_bytes::position_set(n);
+}
+
+void HostStatement::reads_rows(VertexRun run) {
+    const GraphView& graph = problem_.dataset.graph;
+    const std::int64_t entry = host_bytes::stored_entry(!graph.weights.empty());
+    rows_[0].read(graph.indptr[usize(run.first)] * entry, graph.indptr[usize(run.end)] * entry);
+    for (const Direction d : {Direction::forward, Direction::backward}) reads_row_starts(d, run.first, run.end);
 }
 
 void HostStatement::reads_entries() {
@@ -250,28 +266,6 @@ void state_sent_panel_cuts(HostStatement& m, const Problem& p, PartRange rows, s
         m.take(bytes);
         m.let_go(bytes);
     }
-}
-
-void state_shard_cut(HostStatement& m, const Problem& p, const ShardPlace& at, const ShardForm& form) {
-    const Adjacency a = adjacency_of(p);
-    const Part panels[] = {at.column};
-    const std::vector<GlobalId> owned = at.rows.owned(at.row);
-    const std::int64_t n = std::ssize(owned), cols = at.columns.size(at.column), ids = host_bytes::owned_id * n;
-    const std::int64_t nonzeros = counted_blocks(a, {at.rows}, {at.columns})->at(at.row, at.column);
-    const std::int64_t scales =
-        m.reads_rows(a, Direction::forward, owned, columns_of(at.columns, panels), Entries::values);
-    const std::int64_t shard = host_bytes::cut(n, nonzeros), transpose = host_bytes::cut(cols, nonzeros);
-    m.take(ids + scales + shard);
-    m.let_go(ids + scales);
-    m.take(shard / form.row_blocks);
-    m.prepares(n, cols, nonzeros);
-    m.let_go(shard / form.row_blocks);
-    if (form.with_transpose) {
-        m.take(transpose + transpose / form.row_blocks);
-        m.prepares(cols, n, nonzeros);
-        m.let_go(transpose + transpose / form.row_blocks);
-    }
-    m.let_go(shard);
 }
 
 namespace {

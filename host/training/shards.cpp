@@ -9,19 +9,19 @@
 namespace gnnbench {
 namespace {
 
-Csr cut_shard(const Adjacency& a, const ShardPlace& at, const ColumnSubset* columns) {
+Csr cut_shard(const Adjacency& a, const ShardPlace& at) {
     const Part panels[] = {at.column};
     const Lines rows(a, Direction::forward, at.rows.owned(at.row), Entries::values,
                      columns_of(at.columns, panels));
-    Csr shard = std::move(cut_lines(a, rows, at.columns, panels)[0]);
-    if (!columns) return shard;
-    for (std::int32_t& column : shard.indices) column = columns->place[usize(column)];
-    shard.cols = columns->count;
-    return shard;
+    return std::move(cut_lines(a, rows, at.columns, panels)[0]);
 }
 
 std::vector<std::unique_ptr<PreparedMatrix>> prepare_row_blocks(const Csr& shard, int blocks, Backend& backend) {
     std::vector<std::unique_ptr<PreparedMatrix>> prepared;
+    if (blocks == 1) {
+        prepared.push_back(backend.prepare(shard));
+        return prepared;
+    }
     for (int b = 0; b < blocks; ++b) {
         const auto first = usize(block_begin(shard.rows, blocks, b));
         const auto rows = usize(block_size(shard.rows, blocks, b));
@@ -60,11 +60,20 @@ PreparedShard prepare_shard(const Adjacency& a, const ShardPlace& at, const Shar
     // Even blocks of some of the columns are no even blocks of all.
     const bool countable = form.row_blocks == 1 || !form.with_transpose || !form.columns;
     if (!backend.holds_values() && countable) return prepare_counted(a, at, form, backend);
-    const Csr shard = cut_shard(a, at, form.columns);
+    return prepare_shard(cut_shard(a, at), form, a.threads(), backend);
+}
+
+PreparedShard prepare_shard(Csr shard, const ShardForm& form, int threads, Backend& backend) {
+    if (form.columns) {
+        for (std::int32_t& column : shard.indices) column = form.columns->place[usize(column)];
+        shard.cols = form.columns->count;
+    }
     PreparedShard prepared;
     prepared.forward = prepare_row_blocks(shard, form.row_blocks, backend);
-    if (form.with_transpose)
-        prepared.transposed = prepare_row_blocks(transposed(shard, a.threads()), form.row_blocks, backend);
+    if (!form.with_transpose) return prepared;
+    const Csr transpose = transposed(shard, threads);
+    shard = Csr();
+    prepared.transposed = prepare_row_blocks(transpose, form.row_blocks, backend);
     return prepared;
 }
 

@@ -3,7 +3,8 @@
 // what HostStatement predicts of the peak.
 //
 // Ranks own runs of vertices of one length, so their index map needs no memory, and each is a process of its own. With
-// --grid, a rank multiplies one block of a grid of blocks, as in 2D and 3D schemes: a run of rows and a run of columns.
+// --grid, a rank multiplies one block of a grid of blocks, as in 2D and 3D schemes: a run of rows and a run of columns. With
+// --permuted, rows and columns are in orders of their own, and ranks read the store together (share_together.cpp).
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -13,10 +14,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -38,6 +35,9 @@
 #include "command_line/command_line.hpp"
 #include "plugin/loader.hpp"
 
+#include "alone.hpp"
+#include "share_together.hpp"
+
 namespace gnnbench::bench {
 namespace {
 
@@ -46,7 +46,7 @@ struct Settings {
     std::vector<int> parts{1, 4, 16, 64, 256, 1024, 4096};
     std::int64_t width = 128;
     int threads = static_cast<int>(std::thread::hardware_concurrency()), rounds = 1;
-    bool cold = false, grid = false;
+    bool cold = false, grid = false, permuted = false;
 };
 
 /// What a rank found and used; plain, as it is written into memory that the parent shares.
@@ -54,15 +54,7 @@ struct Share {
     std::int64_t rows = 0, nonzeros = 0, needed = 0, sent = 0;
     std::int64_t share_bytes = 0, peak_bytes = 0, file_bytes = 0, predicted_bytes = 0;
     double seconds = 0, read_s = 0, cut_s = 0, prepare_s = 0;
-    char error[200] = {};
 };
-
-std::int64_t status_bytes(const std::string& line_name) {
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.starts_with(line_name + ":")) return std::stoll(line.substr(line_name.size() + 1)) * 1024;
-    return 0;
-}
 
 /// Runs of vertices that differ by at most one in length.
 IndexMap even_runs(std::int64_t n, int parts) {
@@ -168,8 +160,8 @@ void multiply_block(const Settings& s, const Adjacency& a, int parts, Backend& b
 
 void build(const Settings& s, int parts, const PluginCatalog& catalog, Share& out) {
     const Part me = s.grid ? parts / 2 : heaviest(s.store, parts);
-    const std::int64_t idle = status_bytes("VmRSS"), idle_files = status_bytes("RssFile");
-    std::ofstream("/proc/self/clear_refs") << "5";  // the peak counts from here
+    const std::int64_t idle_files = status_bytes("RssFile");
+    const MemoryWatch watch;
     const auto start = std::chrono::steady_clock::now();
     const Store store = Store::open(s.store);
     const DatasetView data = store.view();
@@ -193,7 +185,7 @@ void build(const Settings& s, int parts, const PluginCatalog& catalog, Share& ou
         out.read_s = cost.read.seconds;
         out.cut_s = cost.cut.seconds;
         out.prepare_s = backend->prepare_cost().seconds;
-        out.peak_bytes = status_bytes("VmHWM") - idle;
+        out.peak_bytes = watch.peak_bytes();
         out.file_bytes = status_bytes("RssFile") - idle_files;
     };
     const Adjacency a = adjacency_of(problem);
@@ -239,42 +231,14 @@ Share alone(const Settings& s, int parts, const PluginCatalog& catalog) {
         if (!(drop << "1" << std::flush))
             throw EnvironmentError("--cold needs the right to drop the system's caches");
     }
-    auto* shared = static_cast<Share*>(
-        mmap(nullptr, sizeof(Share), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-    const pid_t child = fork();
-    if (child == 0) {
-        new (shared) Share;
-        try {
-            build(s, parts, catalog, *shared);
-        } catch (const std::exception& e) {
-            std::snprintf(shared->error, sizeof shared->error, "%s", e.what());
-        }
-        _exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    const Share found = *shared;
-    munmap(shared, sizeof(Share));
-    if (status != 0) throw Error(fmt::format("the rank of {} parts ended with status {}", parts, status));
-    if (found.error[0] != 0) throw Error(found.error);
-    return found;
+    return in_a_process<Share>([&](Share& found) { build(s, parts, catalog, found); });
 }
 
 /// In a process of its own, because a process that has used threads may not use them again after it forked.
 void make_store(const std::string& path, std::int64_t vertices) {
-    const pid_t child = fork();
-    if (child == 0) {
-        try {
-            write_store(path, generate("dcsbm", {{"vertices", vertices}, {"directed", true}, {"features", 16}}));
-        } catch (const std::exception& e) {
-            std::fprintf(stderr, "bench_share: %s\n", e.what());
-            _exit(1);
-        }
-        _exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (status != 0) throw Error("no store could be made");
+    in_a_process<bool>([&](bool&) {
+        write_store(path, generate("dcsbm", {{"vertices", vertices}, {"directed", true}, {"features", 16}}));
+    });
 }
 
 double mib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
@@ -321,6 +285,8 @@ int main(int argc, char** argv) {
     app.add("--threads", s.threads, "threads of a rank");
     app.add("--rounds", s.rounds, "processes of which the median is shown");
     app.add("--grid", s.grid, "a rank has one block of a grid: some rows, some columns");
+    app.add("--permuted", s.permuted,
+            "a rank of Plexus' cube of ranks, rows and columns permuted apart, read together");
     app.add("--cold", s.cold, "drop the system's caches before each");
     if (const auto code = app.parse(argc, argv)) return *code;
     try {
@@ -330,6 +296,7 @@ int main(int argc, char** argv) {
             s.store = (folder->path() / "store").string();
             bench::make_store(s.store, vertices);
         }
+        if (s.permuted) return bench::share_together({s.store, s.parts, s.width, s.threads});
         return bench::run(s);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "bench_share: %s\n", e.what());

@@ -7,6 +7,8 @@
 
 namespace gnnbench {
 
+class Transport;
+
 /// A set of ranks that exchange control messages on the host, which are neither counted nor timed. They are the processes
 /// of an MPI launch, or share one process; whoever uses a group need not know.
 class ProcessGroup {
@@ -27,6 +29,7 @@ public:
         virtual std::vector<std::string> gather(const std::string& text, int root) const = 0;
         virtual std::vector<std::string> all_gather(const std::string& text) const = 0;
         virtual void* native() const { return nullptr; }
+        virtual std::unique_ptr<Transport> host_transport() const;
     };
     explicit ProcessGroup(std::unique_ptr<Implementation> implementation);
 
@@ -71,6 +74,9 @@ public:
 
     /// The MPI_Comm, for transports: *static_cast<MPI_Comm*>(native()). Throws Unsupported where ranks share a process.
     void* native() const;
+    /// Moves host memory between the ranks, for more than control messages; neither counted nor timed either. Null where
+    /// ranks share a process. Collective.
+    std::unique_ptr<Transport> host_transport() const;
     const Implementation& implementation() const { return *implementation_; }
 
 private:

@@ -1,5 +1,6 @@
 #include "layout.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -65,6 +66,14 @@ VertexBlocks::VertexBlocks(const Problem& problem, const Layout& layout, const O
     };
     add([&](int extent) { return orders.rows(extent); });
     if (separate_) add([&](int extent) { return orders.columns(extent); });
+}
+
+bool VertexBlocks::scattered() const {
+    return std::ranges::any_of(maps_, [](const IndexMap& m) { return !m.identity(); });
+}
+
+bool reads_together(const Problem& problem, const VertexBlocks& vertices) {
+    return problem.ranks > 1 && vertices.scattered();
 }
 
 namespace {

@@ -100,6 +100,8 @@ public:
     VertexBlocks(const Problem& problem, const Layout& layout, const Options& options);
     const IndexMap& rows(int l) const { return map(roles_of(l).d, l % 2 == 0); }
     const IndexMap& columns(int l) const { return map(roles_of(l).o, l % 2 == 1); }
+    /// Whether vertices lie in another order than the dataset's, so that a rank's blocks are scattered over all of it.
+    bool scattered() const;
     /// Which of the three shards of A layer l multiplies by; of six, where rows and columns are permuted apart.
     int shard(int l) const { return l % 3 + (separate_ ? 3 * (l % 2) : 0); }
 
@@ -108,6 +110,9 @@ private:
     bool separate_;
     std::vector<IndexMap> maps_;  ///< by axis, cut in the order of the rows; then in that of the columns
 };
+/// [Sec 5.4] Whether ranks read the dataset together, each a run of it, and send one another what they hold: where the
+/// dataset's order is not theirs. Ranks that share a process, and so its pages, read for themselves all the same.
+bool reads_together(const Problem& problem, const VertexBlocks& vertices);
 /// The same for all ranks of a grid.
 std::shared_ptr<const VertexBlocks> vertex_blocks(const Problem& problem, const Layout& layout,
                                                   const Options& options);

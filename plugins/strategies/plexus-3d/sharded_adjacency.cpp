@@ -1,11 +1,12 @@
 #include "sharded_adjacency.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
-#include <gnnbench/training/host_statement.hpp>
+#include <gnnbench/training/problem.hpp>
 #include <gnnbench/training/shards.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -18,10 +19,24 @@ ShardPlace place_of(const VertexBlocks& vertices, const Layout& layout, int l) {
     return {vertices.rows(l), layout.at(roles.d), vertices.columns(l), layout.at(roles.o)};
 }
 
+/// The same of every rank.
+ShardsOfRanks places_of(const VertexBlocks& vertices, const Layout& layout, int l) {
+    const Roles roles = layout.layer(l).roles;
+    ShardsOfRanks all{vertices.rows(l), vertices.columns(l), {}, {}};
+    for (int k = 0; k < layout.grid().ranks(); ++k) {
+        const GridPlace place = layout.grid().place(k);
+        all.row_of.push_back(place[roles.d]);
+        all.column_of.push_back(place[roles.o]);
+    }
+    return all;
+}
+
 }  // namespace
 
-ShardedAdjacency::ShardedAdjacency(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout,
-                                   const SparsePlan& sparse, const Options& options, Backend& backend) {
+ShardedAdjacency::ShardedAdjacency(const Problem& problem, const VertexBlocks& vertices, const Layout& layout,
+                                   const SparsePlan& sparse, const Options& options, const SharedReader* together,
+                                   Backend& backend) {
+    const std::optional<Adjacency> whole = together ? std::nullopt : std::optional(adjacency_of(problem));
     std::set<Key> backward;
     for (int l = 0; l < layout.layers(); ++l) {
         of_layer_.emplace_back(vertices.shard(l), sparse.input(l) != nullptr);
@@ -30,14 +45,14 @@ ShardedAdjacency::ShardedAdjacency(const Adjacency& a, const VertexBlocks& verti
     for (int l = 0; l < layout.layers(); ++l) {
         const Key key = of_layer_[usize(l)];
         if (shards_.contains(key)) continue;
-        const ShardPlace at = place_of(vertices, layout, l);
         const SparseRows* rows = sparse.input(l);
         const ColumnSubset held = rows ? ColumnSubset{rows->compact, rows->rows()} : ColumnSubset();
-        PreparedShard both = prepare_shard(a, at,
-                                           {.row_blocks = options.blocks,
-                                            .with_transpose = backward.contains(key),
-                                            .columns = rows ? &held : nullptr},
-                                           backend);
+        const ShardForm form{.row_blocks = options.blocks,
+                             .with_transpose = backward.contains(key),
+                             .columns = rows ? &held : nullptr};
+        PreparedShard both = together ? prepare_shard(together->read_shard(places_of(vertices, layout, l)), form,
+                                                      problem.threads, backend)
+                                      : prepare_shard(*whole, place_of(vertices, layout, l), form, backend);
         shards_[key] = {std::move(both.forward), std::move(both.transposed)};
     }
 }
@@ -47,11 +62,14 @@ void ShardedAdjacency::state_cuts(HostStatement& m, const Problem& problem, cons
     std::set<int> backward, stated;
     for (int l = 0; l < layout.layers(); ++l)
         if (l > 0 || options.trainable) backward.insert(vertices.shard(l));
-    for (int l = 0; l < layout.layers(); ++l)
-        if (stated.insert(vertices.shard(l)).second)
-            state_shard_cut(
-                m, problem, place_of(vertices, layout, l),
-                {.row_blocks = options.blocks, .with_transpose = backward.contains(vertices.shard(l))});
+    for (int l = 0; l < layout.layers(); ++l) {
+        if (!stated.insert(vertices.shard(l)).second) continue;
+        const ShardForm form{.row_blocks = options.blocks, .with_transpose = backward.contains(vertices.shard(l))};
+        if (reads_together(problem, vertices))
+            state_shared_shard(m, problem, places_of(vertices, layout, l), layout.rank(), form);
+        else
+            state_shard_cut(m, problem, place_of(vertices, layout, l), form);
+    }
 }
 
 void ShardedAdjacency::drop_layer_0() {

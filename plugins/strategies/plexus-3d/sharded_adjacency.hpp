@@ -9,6 +9,7 @@
 #include <gnnbench/backend.hpp>
 #include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/training/host_statement.hpp>
+#include <gnnbench/training/shared_reading.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "layout.hpp"
@@ -24,8 +25,10 @@ using PreparedRowBlocks = std::vector<std::unique_ptr<PreparedMatrix>>;
 class ShardedAdjacency {
 public:
     /// Layer 0 needs Aᵀ only where features are trained. Shards that multiply a compact F have its columns only.
-    ShardedAdjacency(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout,
-                     const SparsePlan& sparse, const Options& options, Backend& backend);
+    /// `together` reads them with the other ranks; null: each rank reads for itself.
+    ShardedAdjacency(const Problem& problem, const VertexBlocks& vertices, const Layout& layout,
+                     const SparsePlan& sparse, const Options& options, const SharedReader* together,
+                     Backend& backend);
     std::span<const std::unique_ptr<PreparedMatrix>> row_blocks(int l, Direction d) const {
         const Shard& s = shards_.at(of_layer_[usize(l)]);
         return d == Direction::forward ? s.forward : s.backward;

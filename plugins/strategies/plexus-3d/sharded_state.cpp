@@ -1,12 +1,25 @@
 #include "sharded_state.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <gnnbench/training/parameters.hpp>
 #include <gnnbench/training/problem.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench::plexus {
+
+namespace {
+
+/// [Sec 5.4] Null where each rank reads for itself.
+std::unique_ptr<SharedReader> shared_reader(const Problem& problem, const Rank& rank,
+                                            const VertexBlocks& vertices) {
+    if (!reads_together(problem, vertices) || problem.shared || !rank.backend.holds_values()) return nullptr;
+    auto ranks = rank.processes.host_transport();
+    return ranks ? std::make_unique<SharedReader>(problem, std::move(ranks)) : nullptr;
+}
+
+}  // namespace
 
 ShardedState::ShardedState(const Problem& problem, Rank rank, const Layout& layout, const VertexBlocks& vertices,
                            const SparsePlan& sparse, const Options& options, const EpochKind& kind)
@@ -15,12 +28,14 @@ ShardedState::ShardedState(const Problem& problem, Rank rank, const Layout& layo
       kind_(kind),
       backend_(rank.backend),
       grid_(rank.world, layout.grid()),
-      data_(problem, vertices, layout, backend_),
-      adjacency_(adjacency_of(problem), vertices, layout, sparse, options, backend_),
+      together_(shared_reader(problem, rank, vertices)),
+      data_(problem, vertices, layout, together_.get(), backend_),
+      adjacency_(problem, vertices, layout, sparse, options, together_.get(), backend_),
       parameters_(layout_, problem.model, problem.train, *first_weights_of(problem), backend_),
       products_(layout, options.tune, backend_),
       loss_(backend_, grid_.along(layout.layer(last()).roles.o), grid_.plane(layout.layer(last()).roles.i),
             layout.layer(last()).n_d, problem.model.widths.back(), problem.dataset.multi_label()) {
+    together_.reset();
     allocate(sparse);
 }
 

@@ -79,6 +79,7 @@ protected:
     const EpochKind kind_;
     Backend& backend_;
     ProcessGrid grid_;
+    std::unique_ptr<SharedReader> together_;  ///< while the data is read, if ranks read together
     RankData data_;
     ShardedAdjacency adjacency_;
     ShardedParameters parameters_;

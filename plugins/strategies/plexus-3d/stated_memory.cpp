@@ -9,6 +9,7 @@
 #include <gnnbench/training/vertex_data.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "rank_data.hpp"
 #include "sharded_adjacency.hpp"
 
 namespace gnnbench::plexus {
@@ -83,11 +84,15 @@ void state_set_up(HostStatement& m, const Problem& p, const Layout& layout, cons
     const LayerShape& bottom = layout.layer(0);
     const LayerShape& top = layout.layer(layout.layers() - 1);
     m.reads_labels(vertices.rows(layout.layers() - 1).owned(layout.at(top.roles.d)));
-    const std::vector<GlobalId> block = vertices.columns(0).owned(layout.at(bottom.roles.o));
-    const int d = layout.extent(bottom.roles.d), at = layout.at(bottom.roles.d);
-    m.reads_features(
-        std::span(block).subspan(usize(block_begin(bottom.n_o, d, at)), usize(block_size(bottom.n_o, d, at))),
-        bottom.f_i);
+    if (reads_together(p, vertices)) {
+        state_shared_features(m, p, held_features(p, vertices, layout), layout.rank());
+    } else {
+        const std::vector<GlobalId> block = vertices.columns(0).owned(layout.at(bottom.roles.o));
+        const int d = layout.extent(bottom.roles.d), at = layout.at(bottom.roles.d);
+        m.reads_features(
+            std::span(block).subspan(usize(block_begin(bottom.n_o, d, at)), usize(block_size(bottom.n_o, d, at))),
+            bottom.f_i);
+    }
     ShardedAdjacency::state_cuts(m, p, vertices, layout, options);
 }
 

@@ -33,6 +33,12 @@ struct ColumnRange {
     std::int64_t first = 0, end = 0;
 };
 
+/// Vertices [first, end), by original id.
+struct VertexRun {
+    std::int64_t first = 0, end = 0;
+    std::int64_t size() const { return end - first; }
+};
+
 /// The scales of some columns of Â or Âᵀ.
 struct ColumnScales {
     std::int64_t first = 0;
@@ -69,6 +75,10 @@ public:
     /// `graph` must outlive it, and `cost`. `threads`: of this rank, for what walks many rows.
     Adjacency(const GraphView& graph, const ModelSpec& model, int threads = 1, SetupCost* cost = nullptr,
               SharedSetup* shared = nullptr);
+    /// Of a rank that asks for the rows and scales of `only` alone: what is computed beforehand is of these vertices, as far
+    /// as the graph's arrays allow.
+    Adjacency(const GraphView& graph, const ModelSpec& model, VertexRun only, int threads = 1,
+              SetupCost* cost = nullptr, SharedSetup* shared = nullptr);
 
     std::int64_t vertices() const { return graph_.vertices(); }
     std::int64_t nonzeros() const;
@@ -104,6 +114,18 @@ public:
         const double r = row_scale(v);
         entries(Direction::forward, v, {}, nullptr,
                 [&](std::int64_t j, double w) { visit(j, w * r * column_scale(j)); });
+    }
+
+    /// Whether all of w_vj are 1.
+    bool unit_weights() const {
+        return graph_.weights.empty() && diagonal_.where_present == 0 &&
+               (!diagonal_.everywhere || diagonal_.where_missing == 1);
+    }
+    /// Calls visit(column: int64, w_vj: double) for each entry of row v, columns ascending: row()'s values are
+    /// w_vj · r_v · c_j in this order, with the scales of columns of Âᵀ and Â.
+    template <class Visit>
+    void weights(std::int64_t v, Visit&& visit) const {
+        entries(Direction::forward, v, {}, nullptr, visit);
     }
 
     /// The tiles that have these columns of `d`'s matrix, in runs that ascend; whole rows where there are no tiles, or all

@@ -8,6 +8,7 @@
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/training/lines.hpp>
+#include <gnnbench/training/shared_reading.hpp>
 #include <gnnbench/training/shards.hpp>
 #include <gnnbench/training/sparse_blocks.hpp>
 
@@ -86,12 +87,17 @@ public:
     void prepares(std::int64_t rows, std::int64_t cols, std::int64_t nonzeros);
     /// The features' pages of these vertices, of which `columns` go to the device.
     void reads_features(std::span<const GlobalId> vertices, std::int64_t columns);
+    /// The features' pages of a run of vertices, and, apart, features that go to the device.
+    void reads_features(VertexRun run);
+    void loads_features(std::int64_t rows, std::int64_t columns);
     /// Labels, splits and ids of these vertices, which go to the device.
     void reads_labels(std::span<const GlobalId> vertices);
     /// Pages of the entries of these rows of `d`'s matrix in these columns, and, where values are read, what scales them.
     /// Returns the bytes of the scales, which are held while rows are cut.
     std::int64_t reads_rows(const Adjacency& a, Direction d, std::span<const GlobalId> vertices,
                             std::span<const ColumnRange> columns, Entries entries);
+    /// Pages of the entries of a run of rows, and of the row starts that their and their columns' scales are made of.
+    void reads_rows(VertexRun run);
     /// The pages of all rows of Â's graph.
     void reads_entries();
     /// The pages of all rows of the graph, and of all features.
@@ -131,6 +137,13 @@ void state_sent_panel_cuts(HostStatement& m, const Problem& problem, PartRange r
 
 /// One shard, in even row blocks, as prepare_shard cuts and prepares it.
 void state_shard_cut(HostStatement& m, const Problem& problem, const ShardPlace& at, const ShardForm& form);
+
+/// The shard of `rank`, as SharedReader reads it and prepare_shard prepares it.
+void state_shared_shard(HostStatement& m, const Problem& problem, const ShardsOfRanks& shards, int rank,
+                        const ShardForm& form);
+/// What `rank` holds of X, as SharedReader reads it; `held` [ranks].
+void state_shared_features(HostStatement& m, const Problem& problem, const std::vector<HeldFeatures>& held,
+                           int rank);
 
 /// A strategy that says what its setting up takes of the host's memory, in its order. Of another, the rank is assumed to
 /// own part `rank` and to cut its rows in blocks by part; of one on batches, to hold all of the graph.

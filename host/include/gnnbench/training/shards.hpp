@@ -35,5 +35,7 @@ struct PreparedShard {
     std::vector<std::unique_ptr<PreparedMatrix>> forward, transposed;
 };
 PreparedShard prepare_shard(const Adjacency& a, const ShardPlace& at, const ShardForm& form, Backend& backend);
+/// The same of a whole shard that was made elsewhere. `threads`: of this rank.
+PreparedShard prepare_shard(Csr shard, const ShardForm& form, int threads, Backend& backend);
 
 }  // namespace gnnbench

@@ -1,0 +1,141 @@
+// A dataset that ranks read together: what each has then is what it would have cut from all of it, to the bit, on every split of
+// this launch's ranks, however little fits in a round.
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include <gnnbench/training/lines.hpp>
+#include <gnnbench/training/problem.hpp>
+#include <gnnbench/training/process_grid.hpp>
+#include <gnnbench/training/shared_reading.hpp>
+#include <gnnbench/training/sparse_blocks.hpp>
+#include <gnnbench/training/vertex_data.hpp>
+#include <gnnbench/training/vertex_order.hpp>
+#include <gnnbench/usize.hpp>
+
+#include "contract/strategy_case.hpp"
+
+namespace gnnbench::contract {
+namespace {
+
+/// Rows × columns × ranks that have the same shard.
+std::vector<std::array<int, 3>> splits(int ranks) {
+    std::vector<std::array<int, 3>> all;
+    for (int r = 1; r <= ranks; ++r)
+        for (int c = 1; r * c <= ranks; ++c)
+            if (ranks % (r * c) == 0) all.push_back({r, c, ranks / (r * c)});
+    return all;
+}
+
+struct Read {
+    const Problem& problem;
+    const ProcessGroup& world;
+    std::int64_t round_bytes;
+
+    SharedReader reader() const { return {problem, world.host_transport(), round_bytes}; }
+};
+
+void check_shard(const Read& read, const EvenOrders& orders, const std::array<int, 3>& split) {
+    const IndexMap rows = orders.rows(split[0]), columns = orders.columns(split[1]);
+    ShardsOfRanks shards{rows, columns, {}, {}};
+    for (int k = 0; k < read.world.size(); ++k) {
+        shards.row_of.push_back(k / split[2] / split[1]);
+        shards.column_of.push_back(k / split[2] % split[1]);
+    }
+    const ShardPlace at = shards.at(read.world.rank());
+    const Adjacency a = adjacency_of(read.problem);
+    const Part panels[] = {at.column};
+    const Lines lines(a, Direction::forward, rows.owned(at.row), Entries::values, columns_of(columns, panels));
+    const Csr cut = std::move(cut_lines(a, lines, columns, panels)[0]);
+    const Csr exchanged = read.reader().read_shard(shards);
+    CHECK(exchanged.rows == cut.rows);
+    CHECK(exchanged.cols == cut.cols);
+    CHECK(exchanged.indptr == cut.indptr);
+    CHECK(exchanged.indices == cut.indices);
+    CHECK(exchanged.values == cut.values);  // bit by bit
+}
+
+/// Each rank holds a run of rows of a part, and some of the columns, as in a grid; some hold nothing.
+void check_features(const Read& read, const EvenOrders& orders, const std::array<int, 3>& split) {
+    const IndexMap order = orders.columns(split[0]);
+    const std::int64_t width = read.problem.dataset.feature_count;
+    std::vector<HeldFeatures> held;
+    for (int k = 0; k < read.world.size(); ++k) {
+        const int part = k / split[1] / split[2], columns = k / split[2] % split[1], run = k % split[2];
+        const std::int64_t n = order.size(part);
+        held.push_back({order.offset(part) + block_begin(n, split[2], run), block_size(n, split[2], run),
+                        block_begin(width, split[1], columns), block_size(width, split[1], columns)});
+    }
+    const auto backend = catalog().kernel("reference")->create({.dtype = DType::f64, .params = {}, .widths = {}});
+    const HeldFeatures& own = held[usize(read.world.rank())];
+    std::vector<GlobalId> ids;
+    for (std::int64_t v = 0; v < order.vertices(); ++v) ids.push_back(GlobalId{v});
+    std::vector<GlobalId> mine(usize(own.rows));
+    for (const GlobalId v : ids)
+        if (const std::int64_t p = order.position(v) - own.first; p >= 0 && p < own.rows) mine[usize(p)] = v;
+    const Matrix loaded = load_features(read.problem, mine, own.first_column, own.columns, *backend),
+                 exchanged = read.reader().read_features(order, held, *backend);
+    CHECK(backend->download(exchanged).values == backend->download(loaded).values);
+}
+
+TEST_CASE("ranks that read a dataset together have what they would have cut by themselves") {
+    const ProcessGroup world = ProcessGroup::world();
+    for (const LayerKind kind : {LayerKind::gcn, LayerKind::sage, LayerKind::gin})
+        for (const Normalisation normalisation :
+             {Normalisation::none, Normalisation::mean, Normalisation::symmetric})
+            for (const graphs::NamedGraph& g : graphs::of_every_kind()) {
+                ModelVariant v{.name = "read together"};
+                v.model.kind = kind;
+                v.model.normalisation = normalisation;
+                v.model.self_loops = kind == LayerKind::gcn;
+                const OwnedDataset owned = dress(g, v);
+                const DatasetView data = owned.view();
+                const ModelSpec model = v.complete_model();
+                const TrainSpec train = v.complete_train();
+                const Params params;
+                const IndexMap whole = IndexMap::one_part(data.graph.vertices());
+                const Problem problem{.dataset = data,
+                                      .index = whole,
+                                      .model = model,
+                                      .train = train,
+                                      .params = params,
+                                      .ranks = world.size()};
+                for (const Permutation p : {Permutation::original, Permutation::single, Permutation::separate})
+                    for (const std::array<int, 3>& split : splits(world.size()))
+                        for (const std::int64_t round_bytes : {std::int64_t{0}, SharedReader::usual_round_bytes}) {
+                            INFO(g.name << ", " << split[0] << " x " << split[1] << " x " << split[2]
+                                        << ", rounds of " << round_bytes << " bytes");
+                            const EvenOrders orders(whole, p, 5);
+                            const Read read{problem, world, round_bytes};
+                            check_shard(read, orders, split);
+                            if (kind == LayerKind::gcn && normalisation == Normalisation::symmetric)
+                                check_features(read, orders, split);
+                        }
+            }
+}
+
+TEST_CASE("ranks that read together read runs of as many entries and rows as one another") {
+    const graphs::NamedGraph g = graphs::directed_random(60, 400, false);
+    const OwnedDataset owned = dress(g, {.name = "runs"});
+    const GraphView graph = owned.view().graph;
+    for (const int ranks : {1, 2, 7, 64, 200}) {
+        const std::vector<VertexRun> runs = reading_runs(graph, ranks);
+        REQUIRE(std::ssize(runs) == ranks);
+        std::int64_t next = 0;
+        for (const VertexRun& r : runs) {
+            CHECK(r.first == next);
+            next = r.end;
+            const std::int64_t size = graph.indptr[usize(r.end)] - graph.indptr[usize(r.first)] + r.size();
+            std::int64_t largest_row = 0;
+            for (std::int64_t v = r.first; v < r.end; ++v)
+                largest_row = std::max(largest_row, graph.indptr[usize(v) + 1] - graph.indptr[usize(v)] + 1);
+            CHECK(size <= (graph.edges() + graph.vertices()) / ranks + 1 + largest_row);
+        }
+        CHECK(next == graph.vertices());
+    }
+}
+
+}  // namespace
+}  // namespace gnnbench::contract
