@@ -22,10 +22,14 @@ plot of("products-size", "rows", 128, 9) using 1:2 with linespoints lc 1 pt 7 ps
      of("giga", "rows", 16, 9) using 1:2 with linespoints lc 3 pt 7 ps 0.6 notitle, \
      of("giga", "rows", 16, 9) using 1:3 with lines lc 3 dt 2 notitle, \
      of("giga", "block of tiles", 16, 9) using 1:2 with linespoints lc 4 pt 7 ps 0.6 notitle, \
-     of("giga", "block of tiles", 16, 9) using 1:3 with lines lc 4 dt 2 notitle
+     of("giga", "block of tiles", 16, 9) using 1:3 with lines lc 4 dt 2 notitle, \
+     of("products-size", "permuted together", 128, 9) using 1:2 with linespoints lc 5 pt 7 ps 0.6 notitle, \
+     of("products-size", "permuted together", 128, 9) using 1:3 with lines lc 5 dt 2 notitle
 set ylabel "seconds of one rank"
 set title "set-up and one product"
 plot of("products-size", "rows", 128, 11) using 1:2 with linespoints lc 1 pt 7 ps 0.6 title "126 M nonzeros, width 128", \
      of("products-size", "rows", 16, 11) using 1:2 with linespoints lc 2 pt 7 ps 0.6 title "the same, width 16", \
      of("giga", "rows", 16, 11) using 1:2 with linespoints lc 3 pt 7 ps 0.6 title "1.1 G nonzeros, width 16", \
-     of("giga", "block of tiles", 16, 11) using 1:2 with linespoints lc 4 pt 7 ps 0.6 title "the same, a block in tiles"
+     of("giga", "block of tiles", 16, 11) using 1:2 with linespoints lc 4 pt 7 ps 0.6 title "the same, a block in tiles", \
+     of("products-size", "permuted together", 128, 11) using 1:2 with linespoints lc 5 pt 7 ps 0.6 \
+         title "126 M, a permuted cube of three shards"

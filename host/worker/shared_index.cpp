@@ -110,6 +110,8 @@ IndexMap shared_index(const Partition& partition, const ProcessGroup& group, Set
 }
 
 PartitionQuality quality_of(const GraphView& graph, const IndexMap& index, const ProcessGroup& group) {
+    // Nothing is cut, and no rank walks the whole graph to learn that.
+    if (index.parts() == 1) return {};
     std::vector<double> sums(4), largest(2);
     for (Part p = group.rank(); p < index.parts(); p += group.size()) {
         const PartQuality q = measure_part(graph, index, p);

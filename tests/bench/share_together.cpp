@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 
 #include <fmt/format.h>
@@ -36,8 +35,13 @@ constexpr std::int64_t element = sizeof(float);
 
 struct Seen {
     std::int64_t nonzeros = 0, share_bytes = 0, peak_bytes = 0, file_bytes = 0, received_bytes = 0;
-    double seconds = 0, read_s = 0, cut_s = 0, exchange_s = 0, prepare_s = 0, processor_s = 0;
+    /// `loading_s`: of opening, reading, cutting, exchanging and preparing; `orders_s`: of permuting the vertices.
+    double loading_s = 0, orders_s = 0, read_s = 0, cut_s = 0, exchange_s = 0, prepare_s = 0;
 };
+
+double since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 /// A rank's view of the store on a cube. Layer l has roles (o, i, d) of the axes, and rows and columns change their orders from one
 /// to the next, as in plexus-3d.
@@ -57,17 +61,20 @@ public:
                    .threads = s.threads,
                    .cost = &cost_} {
         model_.widths = {data_.feature_count, s.width, s.width, data_.classes};
+        const auto start = std::chrono::steady_clock::now();
         const EvenOrders orders(whole_, Permutation::separate, 1);
         // An index map for each axis and order, as plexus-3d holds them.
         for (int a = 0; a < 3; ++a) {
             rows_.push_back(orders.rows(axis));
             columns_.push_back(orders.columns(axis));
         }
+        orders_s_ = since(start);
     }
 
     const Problem& problem() const { return problem_; }
     const DatasetView& data() const { return data_; }
     const SetupCost& cost() const { return cost_; }
+    double orders_s() const { return orders_s_; }
     int axis() const { return axis_; }
     int ranks() const { return axis_ * axis_ * axis_; }
     std::array<int, 3> place(int rank) const { return {rank / axis_ / axis_, rank / axis_ % axis_, rank % axis_}; }
@@ -108,6 +115,7 @@ private:
     SetupCost cost_;
     Problem problem_;
     std::vector<IndexMap> rows_, columns_;  ///< by axis
+    double orders_s_ = 0;
 };
 
 /// What `rank` sends to rank `to`, recorded.
@@ -142,8 +150,8 @@ void build(const TogetherSettings& s, int axis, int me, const std::vector<std::f
     const std::int64_t idle_files = status_bytes("RssFile");
     const MemoryWatch watch;
     const auto start = std::chrono::steady_clock::now();
-    const std::clock_t processor = std::clock();
     const Cube cube(s, axis);
+    out.orders_s = cube.orders_s();
     const auto backend =
         catalog.kernel("cpu")->create({.dtype = DType::f32,
                                        .threads = s.threads,
@@ -174,6 +182,7 @@ void build(const TogetherSettings& s, int axis, int me, const std::vector<std::f
     const auto place = cube.place(me);
     const VertexData vertices(cube.problem(),
                               cube.rows(layers - 1).owned(place[usize(Cube::roles(layers - 1)[2])]), *backend);
+    out.loading_s = since(start) - out.orders_s;
     std::vector<Matrix> held_rows;
     for (int l = 0; l < layers; ++l) {
         const auto [o, i, d] = Cube::roles(l);
@@ -184,8 +193,6 @@ void build(const TogetherSettings& s, int axis, int me, const std::vector<std::f
         backend->spmm(*shards[usize(l)].forward.front(), f, held_rows.back());
     }
     backend->synchronize(StreamRole::compute);
-    out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    out.processor_s = static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC;
     out.read_s = cube.cost().read.seconds;
     out.cut_s = cube.cost().cut.seconds;
     out.exchange_s = cube.cost().exchange.seconds;
@@ -204,8 +211,7 @@ int share_together(const TogetherSettings& s) {
     const PluginCatalog catalog;
     std::puts(
         "| ranks | nonzeros | share, MiB | peak, MiB | of files, MiB | received, MiB | (peak - 64 MiB) / share | "
-        "s | "
-        "processor, s | read | cut | exchange | prepare |\n"
+        "loading, s | read | cut | exchange | prepare | orders |\n"
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for (const int ranks : s.ranks) {
         const int axis = static_cast<int>(std::cbrt(ranks) + 1e-9), all = axis * axis * axis, me = all / 2;
@@ -222,7 +228,7 @@ int share_together(const TogetherSettings& s) {
                 "{:.3f} | {:.3f} |",
                 all, seen.nonzeros, mib(seen.share_bytes), mib(seen.peak_bytes), mib(seen.file_bytes),
                 mib(seen.received_bytes), std::max(0.0, mib(seen.peak_bytes) - 64) / mib(seen.share_bytes),
-                seen.seconds, seen.processor_s, seen.read_s, seen.cut_s, seen.exchange_s, seen.prepare_s)
+                seen.loading_s, seen.read_s, seen.cut_s, seen.exchange_s, seen.prepare_s, seen.orders_s)
                 .c_str());
         std::fflush(stdout);
         if (seen.nonzeros == 0 || seen.peak_bytes <= 0) return 1;
