@@ -148,7 +148,7 @@ std::string SimulatedChoice::text() const {
 }
 
 std::string SimulatedChoice::digest() const {
-    const std::string of_machine = load_machine(machine).digest.substr(0, digits);
+    std::string of_machine = load_machine(machine).digest.substr(0, digits);
     if (program.empty()) return of_machine;
     std::string text;
     if (program == released)
