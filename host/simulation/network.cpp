@@ -121,12 +121,18 @@ double tree_latency(const Placement& g, const Links& l) {
     return l.base_s + 2 * ((g.most_on_a_node - 1) * l.hop_s + levels * l.network_hop_s);
 }
 
-/// By the last row of Links::groups that is no wider and no larger than the group.
+/// Bytes per second of the network cards that a group's rings leave a node by.
+double cards_bandwidth(const Placement& g, const Links& l) {
+    return g.nodes > 1 ? std::min(g.most_on_a_node, l.nics) * l.nic_bandwidth : INFINITY;
+}
+
+/// By the last row of Links::groups that is no wider and no larger than the group. A row of groups inside a node says nothing
+/// of a group that lies across two, which has their cards at most.
 double measured_bandwidth(const Placement& g, const Links& l) {
     double bandwidth = l.groups.front().bandwidth;
     for (const Links::Group& row : l.groups)
         if (row.distance <= g.distance && row.ranks <= g.ranks) bandwidth = row.bandwidth;
-    return bandwidth;
+    return std::min(bandwidth, cards_bandwidth(g, l));
 }
 
 /// Bytes per second over a hop of all the group's rings together.
@@ -139,7 +145,7 @@ double ring_bandwidth(const Placement& g, const Machine& m, NetworkModel model) 
         const double groups = std::max(1.0, static_cast<double>(m.devices_per_node) / g.most_on_a_node);
         return std::min(g.within, l.nics * l.nic_bandwidth / groups);
     }
-    return std::min(g.within, std::min(g.most_on_a_node, l.nics) * l.nic_bandwidth);
+    return std::min(g.within, cards_bandwidth(g, l));
 }
 
 /// Bytes per second of a node's network cards that a group takes. What was measured beside all groups of its kind takes its

@@ -141,8 +141,8 @@ public:
 private:
     struct Ports {
         std::int64_t within = 0, between = 0, messages = 0;  ///< bytes in one direction; to others
-        std::vector<double> by_device =
-            {};  ///< of `within`, by the peer's place in the node; where pairs are known
+        /// Of `within`, by the peer's place in the node; where pairs are known.
+        std::vector<double> by_device = {};
     };
     double seconds(const Ports& p) const;
     double within_s(const Ports& p) const;

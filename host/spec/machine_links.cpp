@@ -96,18 +96,8 @@ private:
     }
 };
 
-nlohmann::json sourced_numbers(const char* key_pattern, const nlohmann::json& value, const char* help) {
-    return {{"type", "object"},
-            {"description", help},
-            {"additionalProperties", false},
-            {"required", {"at", "source"}},
-            {"properties",
-             {{"at",
-               {{"type", "object"},
-                {"minProperties", 1},
-                {"additionalProperties", false},
-                {"patternProperties", {{key_pattern, value}}}}},
-              {"source", {{"type", "string"}, {"minLength", 1}}}}}};
+nlohmann::json keyed(const char* pattern, const nlohmann::json& value) {
+    return {{"additionalProperties", false}, {"patternProperties", {{pattern, value}}}};
 }
 
 }  // namespace
@@ -138,21 +128,21 @@ void read_link_tables(const YamlNode& root, const Place& file, MachineNumbers& n
 nlohmann::json link_tables_schema() {
     const nlohmann::json above_0{{"type", "number"}, {"exclusiveMinimum", 0}},
         count{{"type", "integer"}, {"minimum", 1}};
-    return {
-        {"pairs",
-         sourced_numbers("^[0-9]+-[0-9]+$", count,
-                         "links that join two devices of a node, by their places in it; others reach each "
-                         "other over their host links; in place of `among`")},
-        {"groups",
-         {{"type", "object"},
-          {"description",
-           "what a group's rings carry over a hop while all groups of its kind communicate, in 10⁹ bytes a "
-           "second, by "
-           "the distance of its neighbouring ranks and their number; in place of links and network cards"},
-          {"minProperties", 1},
-          {"additionalProperties", false},
-          {"patternProperties",
-           {{"^[1-9][0-9]*$", sourced_numbers("^[1-9][0-9]*$", above_0, "by ranks of the group, 2 or more")}}}}}};
+    return {{"pairs",
+             numbers_at_schema(keyed("^[0-9]+-[0-9]+$", count),
+                               "links that join two devices of a node, by their places in it; others reach each "
+                               "other over their host links; in place of `among`")},
+            {"groups",
+             {{"type", "object"},
+              {"description",
+               "what a group's rings carry over a hop while all groups of its kind communicate, in 10⁹ bytes a "
+               "second, by "
+               "the distance of its neighbouring ranks and their number; in place of links and network cards"},
+              {"minProperties", 1},
+              {"additionalProperties", false},
+              {"patternProperties",
+               {{"^[1-9][0-9]*$",
+                 numbers_at_schema(keyed("^[1-9][0-9]*$", above_0), "by ranks of the group, 2 or more")}}}}}};
 }
 
 }  // namespace gnnbench

@@ -1,6 +1,7 @@
 #include "spec/machine_numbers.hpp"
 
 #include <charconv>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,15 @@ const YamlNode* source_of(const YamlNode& node) {
 }
 
 }  // namespace
+
+nlohmann::json numbers_at_schema(nlohmann::json at, const char* help) {
+    at.update({{"type", "object"}, {"minProperties", 1}});
+    return {{"type", "object"},
+            {"description", help},
+            {"additionalProperties", false},
+            {"required", {"at", "source"}},
+            {"properties", {{"at", std::move(at)}, {"source", {{"type", "string"}, {"minLength", 1}}}}}};
+}
 
 std::optional<int> whole_number(const std::string& text) {
     int value = 0;

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "spec/machine_fields.hpp"
 #include "spec/yaml.hpp"
 
@@ -30,6 +32,9 @@ private:
     Findings& findings_;
     simulation::Machine& machine_;
 };
+
+/// JSON Schema of {at: …, source: …}; `at`: what its keys and values are.
+nlohmann::json numbers_at_schema(nlohmann::json at, const char* help);
 
 /// A whole number above 0, written alone.
 std::optional<int> whole_number(const std::string& text);

@@ -36,17 +36,8 @@ nlohmann::json machine_schema() {
         if (f.required) at["required"].push_back(f.key);
     }
     for (const MachineCurve& c : machine_curves())
-        root["properties"][c.section]["properties"][c.key] = {
-            {"type", "object"},
-            {"description", c.help},
-            {"additionalProperties", false},
-            {"required", {"at", "source"}},
-            {"properties",
-             {{"at",
-               {{"type", "object"},
-                {"minProperties", 1},
-                {"additionalProperties", {{"type", "number"}, {"exclusiveMinimum", 0}}}}},
-              {"source", text}}}};
+        root["properties"][c.section]["properties"][c.key] =
+            numbers_at_schema({{"additionalProperties", {{"type", "number"}, {"exclusiveMinimum", 0}}}}, c.help);
     MachineField links = machine_fields()[0];
     links.help = "links that a device uses in a group of so many devices of its node";
     nlohmann::json& among = root["properties"]["links"]["properties"]["among"];

@@ -259,7 +259,7 @@ TEST_CASE("batches: scheduled partners meet as the schedule says, after as many 
                Catch::Contains("schedule: rotating is for partners: scheduled, and partners is available"));
 }
 
-TEST_CASE("batches: who has no averaging in the clean-up states none") {
+TEST_CASE("batches: gossip states the averaging of the clean-up where its partners have one") {
     const bool alone = ProcessGroup::world().size() == 1;
     const auto messages = [](const char* partners) {
         const Setup s("gossip-gcn", graphs::grid(6), 5, {{"partners", partners}}, as_timed);

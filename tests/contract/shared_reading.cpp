@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <gnnbench/training/lines.hpp>
@@ -30,11 +31,12 @@ std::vector<std::array<int, 3>> splits(int ranks) {
 }
 
 struct Read {
-    const Problem& problem;
+    const Problem& problem;  ///< what is expected is cut from
+    const Problem& given;    ///< what ranks read
     const ProcessGroup& world;
     std::int64_t round_bytes;
 
-    SharedReader reader() const { return {problem, world.host_transport(), round_bytes}; }
+    SharedReader reader() const { return {given, world.host_transport(), round_bytes}; }
 };
 
 void check_shard(const Read& read, const EvenOrders& orders, const std::array<int, 3>& split) {
@@ -108,12 +110,58 @@ TEST_CASE("ranks that read a dataset together have what they would have cut by t
                             INFO(g.name << ", " << split[0] << " x " << split[1] << " x " << split[2]
                                         << ", rounds of " << round_bytes << " bytes");
                             const EvenOrders orders(whole, p, 5);
-                            const Read read{problem, world, round_bytes};
+                            const Read read{problem, problem, world, round_bytes};
                             check_shard(read, orders, split);
                             if (kind == LayerKind::gcn && normalisation == Normalisation::symmetric)
                                 check_features(read, orders, split);
                         }
             }
+}
+
+/// The same dataset with other neighbours and without features wherever this rank has no business to read.
+OwnedDataset wrong_beyond(OwnedDataset d, const ProcessGroup& world) {
+    const auto n = static_cast<std::int64_t>(d.indptr.size()) - 1;
+    const VertexRun mine = reading_runs(d.view().graph, world.size())[usize(world.rank())];
+    const std::int64_t first = block_begin(n, world.size(), world.rank()),
+                       end = first + block_size(n, world.size(), world.rank());
+    for (std::int64_t v = 0; v < n; ++v) {
+        const bool reads_entries = v >= mine.first && v < mine.end, reads_features = v >= first && v < end;
+        for (auto e = d.indptr[usize(v)]; e < d.indptr[usize(v) + 1] && !reads_entries; ++e)
+            d.indices[usize(e)] = static_cast<std::int32_t>(n - 1 - d.indices[usize(e)]);
+        for (std::int64_t f = 0; f < d.feature_count && !reads_features; ++f)
+            d.features[usize(v * d.feature_count + f)] = std::numeric_limits<float>::quiet_NaN();
+    }
+    return d;
+}
+
+TEST_CASE("a rank that reads together with others reads nothing beyond its runs of rows and features") {
+    const ProcessGroup world = ProcessGroup::world();
+    const ModelVariant v{.name = "beyond"};
+    const ModelSpec model = v.complete_model();
+    const TrainSpec train = v.complete_train();
+    const Params params;
+    for (const graphs::NamedGraph& g : {graphs::known_symmetric(graphs::disconnected(3)),
+                                        graphs::with_transpose(graphs::directed_random(60, 400, false))}) {
+        const OwnedDataset right = dress(g, v), wrong = wrong_beyond(right, world);
+        const DatasetView data = right.view(), given = wrong.view();
+        const IndexMap whole = IndexMap::one_part(data.graph.vertices());
+        const auto problem_of = [&](const DatasetView& of) {
+            return Problem{.dataset = of,
+                           .index = whole,
+                           .model = model,
+                           .train = train,
+                           .params = params,
+                           .ranks = world.size()};
+        };
+        const Problem problem = problem_of(data), broken = problem_of(given);
+        for (const std::array<int, 3>& split : splits(world.size())) {
+            INFO(g.name << ", " << split[0] << " x " << split[1] << " x " << split[2]);
+            const EvenOrders orders(whole, Permutation::separate, 5);
+            const Read read{problem, broken, world, SharedReader::usual_round_bytes};
+            check_shard(read, orders, split);
+            check_features(read, orders, split);
+        }
+    }
 }
 
 TEST_CASE("ranks that read together read runs of as many entries and rows as one another") {

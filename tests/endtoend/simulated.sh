@@ -19,10 +19,15 @@ expect_code 0 "machines"
 expect_text out perlmutter "machines"
 gnnbench machine show dgx-a100
 expect_text out "MG-GCN, section 6.1" "a machine's numbers name their sources"
+expect_text out "10⁹ bytes/s" "a machine's numbers have units"
 gnnbench machine show dgx-a101
 expect_code 2 "an unknown machine"
 expect_text err "did you mean 'dgx-a100'" "an unknown machine"
 expect_plain_error "an unknown machine"
+
+gnnbench machine programs
+expect_code 0 "programs"
+expect_text out "GATECH-EIC/BNS-GCN at b4a48bd" "a program's numbers name their sources"
 
 gnnbench plan far.yaml --set 'kernel={name: simulated, machine: perlmuter}'
 expect_code 2 "an experiment with an unknown machine"
@@ -54,6 +59,18 @@ expect_value "SELECT count(*) FROM (SELECT trial_id, epoch FROM rank_epoch GROUP
 gnnbench run far.yaml
 expect_code 0 "again"
 expect_value "SELECT count(*) FROM trials WHERE status = 'ok'" 14 "what is there is not run again"
+
+# As released programs: other cells, under the machine's name with the program's; a scheme whose program is not known is skipped.
+gnnbench run far.yaml --set 'kernel={name: simulated, machine: perlmutter as released}' --set 'matrix.gpus=[16]' --set trials=1
+expect_code 0 "as released"
+expect_text out "SIMULATED on perlmutter as released" "the table says as what"
+expect_value "SELECT count(*) FROM trials WHERE status = 'ok' AND simulated_on = 'perlmutter as released'" 3 "programs"
+expect_value "SELECT count(*) FROM trials WHERE status = 'skipped' AND reason LIKE '%released program of gossip-gcn%'" 1 \
+    "a program that nobody knows"
+expect_value "SELECT count(DISTINCT epoch_s) FROM latest WHERE scheme = 'sa-1d' AND gpus = 16" 2 "a program takes its own time"
+gnnbench plan far.yaml --set 'kernel={name: simulated, machine: perlmutter as bns}'
+expect_code 2 "an unknown program"
+expect_text err "there is no program 'bns'" "an unknown program"
 
 # A machine file of one's own: another content is another cell; a device too small is out of memory.
 gnnbench machine show perlmutter --file

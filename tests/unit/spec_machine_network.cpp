@@ -75,6 +75,8 @@ TEST_CASE("what groups were measured to carry is found by distance and ranks") {
     CHECK(rate(4, 2) == Approx(66.59 / 4));
     CHECK(rate(64, 8) == Approx(66.59 / 4));
     CHECK(rate(3, 2) == Approx(76));  // the row of distance 2
+    // Neighbours on two nodes: no row is of these, and a card joins them.
+    CHECK(1e9 / 2 / seconds({3, 4}) / 1e9 == Approx(m.links.nic_bandwidth / 1e9));
     // All groups of a kind together take a node's cards whole.
     const CollectiveCost of =
         cost_of(Collective::all_gather, Wait::at_once, 1e9, placement_of(m, apart(4, 2)), m, NetworkModel::links);

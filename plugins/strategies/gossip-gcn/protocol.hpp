@@ -8,8 +8,8 @@
 
 /// What the protocols of chapter 4 of the thesis on GossipGCN have in common: Algorithm 5 (active and passive workers,
 /// ../gossip-active-passive) and Algorithm 6 (GossipGCN), with the mends that tests/protocol/spin/README.md derives, and
-/// the two variants of Algorithm 6 that section 4.2 rejects (requested.hpp, scheduled.hpp). They decide who trains which batch and who averages with whom; they know neither training nor MPI. Worker ids are
-/// {0 … workers − 1}.
+/// the two variants of Algorithm 6 that section 4.2 rejects (requested.hpp, scheduled.hpp). They decide who trains which
+/// batch and who averages with whom; they know neither training nor MPI. Worker ids are {0 … workers − 1}.
 
 namespace gnnbench::gossip {
 
