@@ -129,7 +129,7 @@ TEST_CASE("a better machine is never slower") {
     never_slower("sa-1d", "frontier", 64, 1e-4);
 }
 
-// Minutes; the stage `ranks` of ./dev nightly.
+// Long: the stage `ranks` of ./dev nightly.
 TEST_CASE("a better machine is never slower, at all numbers of ranks", "[.][properties]") {
     for (const std::string& scheme : schemes())
         for (const std::string& name : machine_names())
