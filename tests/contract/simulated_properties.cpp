@@ -96,11 +96,13 @@ SimulatedOutcome outcome(const StrategyVariant& s, int ranks, const Machine& mac
 
 double slowest_s(const SimulatedOutcome& out) { return *std::ranges::max_element(out.epochs_s); }
 
-/// What contention moves: a transfer that begins earlier may slow down a product that everybody waits for, where a later one
-/// would have found the memory idle. The largest seen on 1, 4 and 16 ranks of all machines was 4e-4.
-constexpr double contention = 1e-3;
+/// What order and contention move: a transfer that begins earlier may slow down a product that everybody waits for, where a later
+/// one would have found the memory idle. The largest seen in CI's cells is 4e-4, in all others of schemes up to mg-gcn, in the
+/// order of their names, 2e-3 (cagnet-3d on 64 ranks of dgx-v100).
+constexpr double in_ci = 1e-3, anywhere = 5e-3;
 
-void never_slower(const std::string& scheme, const std::string& name, int ranks, double part) {
+void never_slower(const std::string& scheme, const std::string& name, int ranks, double part,
+                  double tolerance = in_ci) {
     const StrategyVariant s = variants(scheme).front();
     const Machine as_it_is = machine_for(name, ranks, part);
     const SimulatedOutcome before = outcome(s, ranks, as_it_is);
@@ -111,7 +113,7 @@ void never_slower(const std::string& scheme, const std::string& name, int ranks,
         const double after_s = slowest_s(outcome(s, ranks, better)), before_s = slowest_s(before);
         INFO(scheme << " on " << ranks << " ranks of " << name << " at " << part << ", " << c.what << ": "
                     << before_s << " s, then " << after_s << " s");
-        CHECK(after_s <= before_s * (1 + contention));
+        CHECK(after_s <= before_s * (1 + tolerance));
     }
 }
 
@@ -136,7 +138,7 @@ TEST_CASE("a better machine is never slower, at all numbers of ranks", "[.][prop
             for (const double part : {1., 1e-4})
                 for (const int ranks : {1, 2, 3, 8, 16, 64, 256, 1024}) {
                     const bool broadcasts = scheme == "cagnet-1d" || scheme == "cagnet-1.5d" || scheme == "mg-gcn";
-                    if (ranks <= 256 || !broadcasts) never_slower(scheme, name, ranks, part);
+                    if (ranks <= 256 || !broadcasts) never_slower(scheme, name, ranks, part, anywhere);
                 }
 }
 
