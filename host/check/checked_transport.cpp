@@ -70,9 +70,15 @@ std::unique_ptr<Transport> CheckedTransport::do_split(int color, int key) const 
                                               backend_, ledger_, in_flight_);
 }
 
+std::unique_ptr<Transport> CheckedTransport::do_aside() const {
+    const ProcessGroup& group = control_->group();
+    return std::make_unique<CheckedTransport>(inner().aside(), group.split(0, group.rank()), backend_, ledger_,
+                                              in_flight_);
+}
+
 Event CheckedTransport::judged(Event event, CheckedEvent::Judge judge) const {
     if (event.happened_at_once()) {
-        judge(StreamRole::communication);
+        judge(stream());
         return event;
     }
     return Event(std::make_shared<CheckedEvent>(std::move(event), std::move(judge)));
@@ -122,7 +128,7 @@ CheckedEvent::Judge CheckedTransport::reduced(const char* operation, const Reduc
 Event CheckedTransport::do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) {
     const bool sends = inner().rank() == root;
     in_flight_->check_access("broadcast", data, bytes, !sends);
-    auto copy = sends ? read_bytes(backend_, data, bytes, StreamRole::communication)
+    auto copy = sends ? read_bytes(backend_, data, bytes, stream())
                       : std::vector<std::byte>(usize(bytes));
     const auto expected = control_->broadcast(std::move(copy), root);
     const auto id = in_flight_->begin("broadcast", data, bytes, !sends);
@@ -133,7 +139,7 @@ Event CheckedTransport::do_all_reduce(void* data, std::int64_t count, DType dtyp
     const std::int64_t bytes = count * static_cast<std::int64_t>(size_of(dtype));
     in_flight_->check_access("all-reduce", data, bytes, true);
     const auto sums = control_->all_reduce(
-        terms_of(read_numbers(backend_, data, count, dtype, StreamRole::communication), op), op);
+        terms_of(read_numbers(backend_, data, count, dtype, stream()), op), op);
     const auto id = in_flight_->begin("all-reduce", data, bytes, true);
     return judged(inner().all_reduce(data, count, dtype, op, wait),
                   reduced("all-reduce", {data, count, dtype, op, sums}, id));
@@ -144,7 +150,7 @@ Event CheckedTransport::do_reduce(void* data, std::int64_t count, DType dtype, R
     const bool receives = inner().rank() == root;
     in_flight_->check_access("reduce", data, bytes, receives);
     const auto sums = control_->all_reduce(
-        terms_of(read_numbers(backend_, data, count, dtype, StreamRole::communication), op), op);
+        terms_of(read_numbers(backend_, data, count, dtype, stream()), op), op);
     const auto id = in_flight_->begin("reduce", data, bytes, receives);
     Event event = inner().reduce(data, count, dtype, op, root, wait);
     if (receives) return judged(std::move(event), reduced("reduce", {data, count, dtype, op, sums}, id));
@@ -158,7 +164,7 @@ Event CheckedTransport::do_all_gather(void* all, std::span<const std::int64_t> b
     const std::int64_t bytes = total(byte_counts);
     in_flight_->check_access("all-gather", all, bytes, true);
     const auto expected =
-        control_->all_gather(read_bytes(backend_, all, bytes, StreamRole::communication), byte_counts);
+        control_->all_gather(read_bytes(backend_, all, bytes, stream()), byte_counts);
     const auto id = in_flight_->begin("all-gather", all, bytes, true);
     return judged(inner().all_gather(all, byte_counts, wait), same_bytes("all-gather", all, bytes, expected, id));
 }
@@ -170,7 +176,7 @@ Event CheckedTransport::do_reduce_scatter(const void* all, void* mine, std::span
     in_flight_->check_access("reduce-scatter", all, total(counts) * size, false);
     in_flight_->check_access("reduce-scatter", mine, counts[rank] * size, true);
     const auto sums = control_->all_reduce(
-        terms_of(read_numbers(backend_, all, total(counts), dtype, StreamRole::communication), ReduceOp::sum),
+        terms_of(read_numbers(backend_, all, total(counts), dtype, stream()), ReduceOp::sum),
         ReduceOp::sum);
     const auto read = in_flight_->begin("reduce-scatter", all, total(counts) * size, false);
     const auto written = in_flight_->begin("reduce-scatter", mine, counts[rank] * size, true);
@@ -187,7 +193,7 @@ void CheckedTransport::send_copies(const char* operation, std::span<const Messag
     for (const Message& m : sends) {
         if (m.bytes == 0) continue;
         in_flight_->check_access(operation, m.data, m.bytes, false);
-        control_->send(read_bytes(backend_, m.data, m.bytes, StreamRole::communication), m.peer);
+        control_->send(read_bytes(backend_, m.data, m.bytes, stream()), m.peer);
     }
 }
 
@@ -253,7 +259,7 @@ std::vector<Event> CheckedTransport::do_read_rows(ConstMatrixView from, std::spa
     for (const RowSet& s : sends) {
         const auto all =
             read_bytes(backend_, from.data, static_cast<std::int64_t>(usize(from.rows) * step - step + row_bytes),
-                       StreamRole::communication);
+                       stream());
         const std::span<const std::int32_t> numbers = s.rows.listed();
         std::vector<std::byte> rows(numbers.size() * row_bytes);
         for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -279,7 +285,7 @@ Event CheckedTransport::do_add_rows(MatrixView to, std::span<const Message> send
     const std::int64_t span = to.empty() ? 0 : ((to.rows - 1) * to.ld + to.cols) * element;
     send_copies("adding of rows", sends);
     if (!receives.empty()) in_flight_->check_access("adding of rows", to, true);
-    HostMatrix sums = read_view(backend_, to, StreamRole::communication), sizes = sums;
+    HostMatrix sums = read_view(backend_, to, stream()), sizes = sums;
     for (double& x : sizes.values) x = std::abs(x);
     std::vector<std::pair<RowSet, std::size_t>> expected;
     for (const RowSet& r : receives)

@@ -47,6 +47,7 @@ public:
 
 private:
     std::unique_ptr<Transport> do_split(int color, int key) const override;
+    std::unique_ptr<Transport> do_aside() const override;
     Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) override;
     Event do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait wait) override;
     Event do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait wait) override;

@@ -6,7 +6,7 @@
 namespace gnnbench {
 
 /// A transport that forwards every operation to another: the base of decorators. Each decorates the transport of a part
-/// of its ranks itself (do_split).
+/// of its ranks itself (do_split), and the one aside (do_aside).
 class ForwardingTransport : public Transport {
 public:
     explicit ForwardingTransport(std::unique_ptr<Transport> inner) : inner_(std::move(inner)) {}
@@ -16,6 +16,7 @@ protected:
 
     int do_rank() const override { return inner_->rank(); }
     int do_size() const override { return inner_->size(); }
+    StreamRole do_stream() const override { return inner_->stream(); }
     Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) override {
         return inner_->broadcast(data, bytes, root, wait);
     }

@@ -55,11 +55,13 @@ Traffic traffic(std::span<const Message> sends, std::span<const Message> receive
 Communicator::Communicator(std::unique_ptr<Transport> transport, Backend& backend, VolumeCounter& counter)
     : transport_(std::move(transport)), backend_(&backend), counter_(&counter) {}
 
-Communicator Communicator::split(int color, int key) const {
-    Communicator part(transport_->split(color, key), *backend_, *counter_);
-    part.separate_wait_ = separate_wait_;
-    return part;
+Communicator Communicator::sharing(std::unique_ptr<Transport> transport) const {
+    Communicator other(std::move(transport), *backend_, *counter_);
+    other.separate_wait_ = separate_wait_;
+    return other;
 }
+
+Communicator Communicator::split(int color, int key) const { return sharing(transport_->split(color, key)); }
 
 /// Counts an operation, waits for late peers if requested, and for the compute stream's pending work.
 void Communicator::prepare(CommOp op, Content content, const Traffic& t) {
@@ -70,12 +72,12 @@ void Communicator::prepare(CommOp op, Content content, const Traffic& t) {
         transport_->barrier();
         trace.close(span);
     }
-    backend_->wait(StreamRole::communication, backend_->record(StreamRole::compute));
+    backend_->wait(transport_->stream(), backend_->record(StreamRole::compute));
 }
 
 Trace::SpanId Communicator::open_span(CommOp op, std::int64_t bytes) {
     return backend_->trace().open({.phase = Phase::comm,
-                                   .stream = StreamRole::communication,
+                                   .stream = transport_->stream(),
                                    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): names are literals
                                    .operation = comm_op_names[usize(op)].data(),
                                    .bytes = bytes,

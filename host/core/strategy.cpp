@@ -23,6 +23,12 @@ Strategy::~Strategy() = default;
 Moments CollectiveTrainer::moments() { return {}; }
 
 Step CollectiveTrainer::train_epoch(std::int64_t epoch) {
+    const Step step = train_epoch_running_on(epoch);
+    finish();
+    return step;
+}
+
+Step CollectiveTrainer::train_epoch_running_on(std::int64_t epoch) {
     Step whole;
     double sum = 0;
     const std::int64_t count = steps(epoch);

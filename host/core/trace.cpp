@@ -49,15 +49,22 @@ void Trace::begin_epoch() {
     require(!recording_, "an epoch began before the last one ended");
     spans_.clear();
     marks_.clear();
+    ends_s_.clear();
     open_ = 0;
     recording_ = true;
     start_ = Clock::now();
     if (device_) device_->begin();
 }
 
+void Trace::next_epoch() {
+    require(recording_, "an epoch follows none");
+    ends_s_.push_back(now_s());
+    if (device_) device_->next();
+}
+
 void Trace::end_epoch() {
     if (device_) device_->wait();
-    wall_s_ = now_s();
+    ends_s_.push_back(now_s());
     recording_ = false;
     const std::vector<double> seconds = device_ ? device_->resolve() : std::vector<double>();
     for (const Marks& m : marks_) {
@@ -104,11 +111,29 @@ void Trace::add(const Span& span) {
     if (recording_) spans_.push_back(span);
 }
 
-EpochTimes Trace::times() const {
+std::vector<Span> Trace::spans_of(std::size_t epoch) const {
+    const bool first = epoch == 0, last = epoch + 1 == ends_s_.size();
+    if (first && last) return spans_;
+    const double begin = first ? 0 : ends_s_[epoch - 1], end = ends_s_[epoch];
+    std::vector<Span> inside;
+    for (Span s : spans_) {
+        if (!first && s.end_s <= begin) continue;
+        if (!last && s.begin_s >= end) continue;
+        if (!first) s.begin_s = std::max(s.begin_s, begin);
+        if (!last) s.end_s = std::min(s.end_s, end);
+        s.begin_s -= begin;
+        s.end_s -= begin;
+        inside.push_back(s);
+    }
+    return inside;
+}
+
+EpochTimes Trace::times(std::size_t epoch) const {
+    require(epoch < ends_s_.size(), "times of an epoch that has not ended");
     std::vector<Interval> comm, compute;
     EpochTimes t;
-    t.wall_s = wall_s_;
-    for (const Span& s : spans_) {
+    t.wall_s = ends_s_[epoch] - (epoch > 0 ? ends_s_[epoch - 1] : 0);
+    for (const Span& s : spans_of(epoch)) {
         if (s.phase == Phase::comm) {
             comm.emplace_back(s.begin_s, s.end_s);
         } else {

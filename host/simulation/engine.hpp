@@ -67,7 +67,7 @@ private:
 struct SimulatedRank::State {
     State(Engine& engine_of_all, int number);
     Stream& stream(StreamRole role) {
-        return role == StreamRole::compute || engine.machine().device.streams == 1 ? compute : communication;
+        return streams[engine.machine().device.streams == 1 ? 0 : usize(role)];
     }
     /// Waits until the host's clock may pass the moment.
     void wait_for(const std::shared_ptr<Moment>& moment);
@@ -79,12 +79,12 @@ struct SimulatedRank::State {
     double host_s = 0;
     int devices_of_host = 1;
     Recency recency;
-    Stream compute, communication;
+    std::array<Stream, stream_count> streams;  ///< by role
     struct Ahead {
         int given = 0;  ///< items since the last fence
         std::shared_ptr<Moment> fence;
     };
-    Ahead ahead[2];
+    std::array<Ahead, stream_count> ahead;  ///< by role
     std::unique_ptr<DeviceClock> clock;
 };
 

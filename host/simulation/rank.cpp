@@ -25,11 +25,13 @@ public:
         start_s_ = rank_.host_s();
         rank_.begin_epoch();
     }
+    void next() override { rank_.begin_epoch(); }
     std::size_t mark_begin(const Span& span) override { return mark(span.stream); }
     std::size_t mark_end(const Span& span, std::size_t) override { return mark(span.stream); }
     void wait() override {
         rank_.synchronize(StreamRole::compute);
         rank_.synchronize(StreamRole::communication);
+        rank_.synchronize(StreamRole::background);
     }
     std::vector<double> resolve() override {
         std::vector<double> seconds;
@@ -55,22 +57,23 @@ private:
 SimulatedRank::State::State(Engine& engine_of_all, int number)
     : engine(engine_of_all),
       rank(number),
-      compute(engine.timeline(), engine.sharing(), engine.memory_of(number)),
-      communication(engine.timeline(), engine.sharing(), engine.memory_of(number)) {}
+      streams{Stream(engine.timeline(), engine.sharing(), engine.memory_of(number)),
+              Stream(engine.timeline(), engine.sharing(), engine.memory_of(number)),
+              Stream(engine.timeline(), engine.sharing(), engine.memory_of(number))} {}
 
 void SimulatedRank::State::wait_for(const std::shared_ptr<Moment>& moment) {
     if (!moment->known()) {
         moment->wake(engine, static_cast<std::uint64_t>(rank));
         engine.block(rank, [this] {
-            return fmt::format("waits for its device (compute: {}; communication: {})", compute.what(),
-                               communication.what());
+            return fmt::format("waits for its device (compute: {}; communication: {}; background: {})",
+                               streams[0].what(), streams[1].what(), streams[2].what());
         });
     }
     host_s = std::max(host_s, moment->time_s());
 }
 
 void SimulatedRank::State::throttle(StreamRole role) {
-    Ahead& a = ahead[static_cast<int>(role)];
+    Ahead& a = ahead[usize(role)];
     if (++a.given < queue) return;
     a.given = 0;
     const std::shared_ptr<Moment> before = std::exchange(a.fence, std::make_shared<Moment>());

@@ -8,18 +8,26 @@ namespace gnnbench::simulation {
 
 namespace {
 
-/// Sizes of a group's messages, in virtual time. An operation is an item of the communication stream.
+/// Sizes of a group's messages, in virtual time. An operation is an item of a stream of communication.
 class SimulatedTransport final : public Transport {
 public:
-    SimulatedTransport(ProcessGroup control, SimulatedRank& rank)
-        : control_(std::move(control)), rank_(rank), place_(control_.rank()), operations_(shared_operations()) {}
+    SimulatedTransport(ProcessGroup control, SimulatedRank& rank, StreamRole stream)
+        : control_(std::move(control)),
+          rank_(rank),
+          stream_(stream),
+          place_(control_.rank()),
+          operations_(shared_operations()) {}
 
 private:
     int do_rank() const override { return place_; }
     int do_size() const override { return control_.size(); }
     std::unique_ptr<Transport> do_split(int color, int key) const override {
-        return std::make_unique<SimulatedTransport>(control_.split(color, key), rank_);
+        return std::make_unique<SimulatedTransport>(control_.split(color, key), rank_, stream_);
     }
+    std::unique_ptr<Transport> do_aside() const override {
+        return std::make_unique<SimulatedTransport>(control_.split(0, place_), rank_, StreamRole::background);
+    }
+    StreamRole do_stream() const override { return stream_; }
 
     Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) override {
         touch(data, bytes);
@@ -115,7 +123,7 @@ private:
         const Program& program = rank_.machine().program;
         handle(std::ssize(sends), program.send_operators);
         Event done = issue(mine);
-        if (program.blocking) rank_.synchronize(StreamRole::communication);
+        if (program.blocking) rank_.synchronize(stream_);
         handle(std::ssize(receives), program.receive_operators);
         return done;
     }
@@ -127,9 +135,9 @@ private:
     Event issue(std::shared_ptr<Participation> part) {
         SimulatedRank::State& s = rank_.state();
         rank_.launch();  // it is a kernel of its own, as NCCL's are
-        s.stream(StreamRole::communication).take_part(s.host_s, std::move(part));
-        s.throttle(StreamRole::communication);
-        return rank_.record(StreamRole::communication);
+        s.stream(stream_).take_part(s.host_s, std::move(part));
+        s.throttle(stream_);
+        return rank_.record(stream_);
     }
 
     /// Made by the first rank of the group; all are in one process.
@@ -150,6 +158,7 @@ private:
 
     ProcessGroup control_;
     SimulatedRank& rank_;
+    const StreamRole stream_;
     int place_;
     std::shared_ptr<Operations> operations_;
     std::uint64_t calls_ = 0;
@@ -158,7 +167,8 @@ private:
 }  // namespace
 
 std::unique_ptr<Transport> SimulatedRank::connect(const ProcessGroup& group) {
-    return std::make_unique<SimulatedTransport>(group.split(0, group.rank()), *this);
+    return std::make_unique<SimulatedTransport>(group.split(0, group.rank()), *this,
+                                                StreamRole::communication);
 }
 
 }  // namespace gnnbench::simulation

@@ -39,7 +39,6 @@ public:
         backward();
         network_.parameters().step();
         if (network_.plan().trains_input()) step_input();
-        spmm_->end_epoch();
         // Read last, so that the device does not stall in the middle of the epoch.
         backend_.wait(StreamRole::compute, summed);
         double loss = 0;
@@ -60,6 +59,8 @@ public:
         const HeldVertices owned = held_.run(0, held_.size() - held_.copies());
         return {owned.ids(), backend_.download(forward(Pass::evaluation, 0).rows_from(0, owned.size()))};
     }
+    void finish() override { spmm_->finish(); }
+    bool runs_on() const override { return spmm_->runs_on(); }
     std::vector<RowAges> row_ages() const override { return spmm_->row_ages(); }
     std::string notes() const override {
         std::string of_spmm = spmm_->notes();

@@ -24,30 +24,41 @@ bool Measurement::evaluates_after(std::int64_t epoch) const {
 void finish_given_work(const ProcessGroup& group, Backend& backend) {
     backend.synchronize(StreamRole::compute);
     backend.synchronize(StreamRole::communication);
+    backend.synchronize(StreamRole::background);
     group.barrier();
 }
 
-Step timed_epoch(const ProcessGroup& group, Backend& backend, CollectiveTrainer& trainer, std::int64_t epoch) {
+void timed_epochs(const ProcessGroup& group, Backend& backend, CollectiveTrainer& trainer, std::int64_t first,
+                  std::int64_t count, const std::function<void(std::int64_t, const Step&)>& ended) {
     finish_given_work(group, backend);
-    backend.reset_peak_memory();
     backend.trace().begin_epoch();
-    const Step step = trainer.train_epoch(epoch);
-    backend.synchronize(StreamRole::compute);
-    backend.trace().end_epoch();
+    for (std::int64_t e = first; e < first + count; ++e) {
+        if (e > first) backend.trace().next_epoch();
+        backend.reset_peak_memory();
+        const bool last = e + 1 == first + count;
+        const Step step = last ? trainer.train_epoch(e) : trainer.train_epoch_running_on(e);
+        backend.synchronize(StreamRole::compute);
+        if (last) backend.trace().end_epoch();
+        ended(e, step);
+    }
+}
+
+Step timed_epoch(const ProcessGroup& group, Backend& backend, CollectiveTrainer& trainer, std::int64_t epoch) {
+    Step step;
+    timed_epochs(group, backend, trainer, epoch, 1, [&](std::int64_t, const Step& s) { step = s; });
     return step;
 }
 
 namespace {
 
-/// The trace holds the epoch's spans until the next begins. Collective.
-void write_spans(const Measurement& m, std::int64_t epoch) {
-    json ranks = m.record.gather(to_json(m.backend.trace().spans()));
+/// The trace holds the spans of epoch `index` of the last run. Collective.
+void write_spans(const Measurement& m, std::int64_t epoch, std::size_t index) {
+    json ranks = m.record.gather(to_json(m.backend.trace().spans_of(index)));
     m.record.write("spans", {{"epoch", epoch}, {"ranks", std::move(ranks)}});
 }
 
 /// Over all ranks; null where no row is old. Collective.
-json ages_of(const CollectiveTrainer& trainer, const ProcessGroup& group) {
-    const std::vector<RowAges> mine = trainer.row_ages();
+json ages_of(const std::vector<RowAges>& mine, const ProcessGroup& group) {
     if (mine.empty()) return nullptr;
     std::vector<double> sums, most;
     for (const RowAges& a : mine) {
@@ -94,36 +105,74 @@ Score evaluate(const Measurement& m, Trainer& trainer, std::int64_t epoch) {
     return score;
 }
 
+/// What this rank knows of an epoch beside its times.
+struct TrainedEpoch {
+    Step step;
+    Volume counted;
+    std::vector<RowAges> ages;
+    std::int64_t peak_bytes = 0;
+};
+
+/// How many epochs from `first` on follow one another without a pause.
+std::int64_t run_length(const Measurement& m, const CollectiveTrainer& trainer, std::int64_t first) {
+    if (!trainer.runs_on()) return 1;
+    std::int64_t last = first;
+    while (last + 1 < m.epochs() && last + 1 < first + longest_run && !m.evaluates_after(last) && !m.traces(last))
+        ++last;
+    return last + 1 - first;
+}
+
+/// The trace has an epoch for each. Collective.
+std::vector<TrainedEpoch> train_run(const Measurement& m, CollectiveTrainer& trainer, std::int64_t first) {
+    std::vector<TrainedEpoch> run;
+    timed_epochs(m.group, m.backend, trainer, first, run_length(m, trainer, first),
+                 [&](std::int64_t, const Step& step) {
+                     run.push_back(
+                         {step, m.counter.take(), trainer.row_ages(), m.backend.memory().peak_bytes});
+                 });
+    return run;
+}
+
+/// Rank 0 writes the line of epoch e, which was number `index` of a run. Collective.
+Step write_epoch(const Measurement& m, const CollectiveTrainer& trainer, const TrainedEpoch& trained,
+                 std::int64_t e, std::size_t index) {
+    const Step step = over_ranks(trained.step, m.group);
+    json line = {{"epoch", e},
+                 {"warmup", m.warms_up(e)},
+                 {"loss", m.backend.holds_values() ? finite_or_null(step.loss) : json(nullptr)},
+                 {"steps", trainer.steps(e)},
+                 {"samples", step.samples}};
+    if (m.as_stated)
+        line["as_stated"] = m.group.maximum({m.as_stated(e, trained.counted) ? 0.0 : 1.0})[0] == 0;
+    if (json ages = ages_of(trained.ages, m.group); !ages.is_null()) line["row_ages"] = std::move(ages);
+    line["ranks"] =
+        m.record.gather(epoch_json(m.backend.trace().times(index), trained.counted, trained.peak_bytes));
+    m.record.write("epoch", std::move(line));
+    if (m.traces(e)) write_spans(m, e, index);
+    return step;
+}
+
 }  // namespace
 
 TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer) {
     Patience patience(m.request.cell.patience);
-    std::int64_t e = 0;
-    for (; e < m.epochs(); ++e) {
-        const Step step = over_ranks(timed_epoch(m.group, m.backend, trainer, e), m.group);
-        const Volume counted = m.counter.take();
-        json line = {{"epoch", e},
-                     {"warmup", m.warms_up(e)},
-                     {"loss", m.backend.holds_values() ? finite_or_null(step.loss) : json(nullptr)},
-                     {"steps", trainer.steps(e)},
-                     {"samples", step.samples}};
-        if (m.as_stated) line["as_stated"] = m.group.maximum({m.as_stated(e, counted) ? 0.0 : 1.0})[0] == 0;
-        if (json ages = ages_of(trainer, m.group); !ages.is_null()) line["row_ages"] = std::move(ages);
-        line["ranks"] =
-            m.record.gather(epoch_json(m.backend.trace().times(), counted, m.backend.memory().peak_bytes));
-        m.record.write("epoch", std::move(line));
-        if (m.traces(e)) write_spans(m, e);
-        // Ranks that read different losses still stop together.
-        if (m.group.maximum({std::isfinite(step.loss) ? 0.0 : 1.0})[0] > 0)
-            return {TrialStatus::diverged, fmt::format("the loss of epoch {} is not finite", e)};
-        if (m.evaluates_after(e) && patience.over_after(evaluate(m, trainer, e))) break;
-        if (e + 1 == m.epochs()) break;
+    TrialEnd end;
+    for (bool over = false; !over;) {
+        const std::vector<TrainedEpoch> run = train_run(m, trainer, end.epochs);
+        for (std::size_t i = 0; i < run.size(); ++i) {
+            const std::int64_t e = end.epochs++;
+            const Step step = write_epoch(m, trainer, run[i], e, i);
+            // Ranks that read different losses still stop together.
+            if (m.group.maximum({std::isfinite(step.loss) ? 0.0 : 1.0})[0] > 0)
+                return {TrialStatus::diverged, fmt::format("the loss of epoch {} is not finite", e)};
+        }
+        const std::int64_t last = end.epochs - 1;
+        over = end.epochs == m.epochs();
+        if (m.evaluates_after(last)) over |= patience.over_after(evaluate(m, trainer, last));
+        if (over && m.traces(last_epoch) && !m.traces(last)) write_spans(m, last, run.size() - 1);
     }
-    if (m.traces(last_epoch) && !m.traces(e)) write_spans(m, e);
     if (!m.request.export_folder.empty() && m.backend.holds_values())
         export_results(m.request.export_folder, trainer, m.vertices, m.group);
-    TrialEnd end;
-    end.epochs = e + 1;
     return end;
 }
 

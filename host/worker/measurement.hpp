@@ -36,11 +36,19 @@ struct Measurement {
 /// ÂX, say, when set-up returns. Collective.
 void finish_given_work(const ProcessGroup& group, Backend& backend);
 
-/// One epoch between barriers, in the trace and the counter. Its time, operations and peak memory are its own: not
-/// set-up's, not those of an evaluation between epochs. Collective.
+/// `count` epochs that follow one another without a pause, between barriers, in the trace and the counter. Their time,
+/// operations and peak memory are their own: not set-up's, not those of an evaluation before. What the last one leaves in
+/// flight is its own, too. `ended` is called at the end of each, on this rank, and should be short. Collective.
+void timed_epochs(const ProcessGroup& group, Backend& backend, CollectiveTrainer& trainer, std::int64_t first,
+                  std::int64_t count, const std::function<void(std::int64_t epoch, const Step& step)>& ended);
+/// One.
 Step timed_epoch(const ProcessGroup& group, Backend& backend, CollectiveTrainer& trainer, std::int64_t epoch);
 
-/// All epochs, of ranks that advance together; rank 0 writes a line for each. Collective.
+/// Most epochs that follow one another without a pause, after which their lines are written.
+inline constexpr std::int64_t longest_run = 32;
+
+/// All epochs, of ranks that advance together; rank 0 writes a line for each. Each is measured between barriers; where
+/// transfers run on into later epochs, several are, until the model is evaluated or spans are written. Collective.
 TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer);
 
 /// All epochs, of independent workers: each writes a line when it leaves an epoch, and nobody waits for others. What

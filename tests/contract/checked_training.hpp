@@ -102,6 +102,8 @@ public:
     }
 
     CollectiveTrainer& trainer() { return *trainer_; }
+    /// Of the device, that making the trainer took.
+    std::int64_t bytes_at_setup() const { return bytes_at_setup_; }
     /// Of this rank: the last epoch's, and what a forward pass for accuracy moves. The latter is collective.
     const Volume& last_epoch() const { return counted_; }
     /// This rank's since it was last asked.

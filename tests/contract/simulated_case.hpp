@@ -106,6 +106,7 @@ struct Simulated {
     std::function<simulation::Machine(int ranks)> machine = machine_of;
     bool always_epoch_0 = false;     ///< the same samples and masks every time
     bool evaluates_between = false;  ///< after each epoch
+    bool without_pause = false;      ///< epochs follow one another, and only their times are seen
 };
 
 inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v, const graphs::NamedGraph& graph,
@@ -150,6 +151,12 @@ inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v
             const auto* trainer = std::get_if<std::unique_ptr<CollectiveTrainer>>(&made);
             if (!trainer) throw Unsupported("independent workers");
             counter.take();
+            if (how.without_pause) {
+                timed_epochs(world, *backend, **trainer, 0, how.epochs, [](std::int64_t, const Step&) {});
+                for (std::int64_t e = 0; e < how.epochs; ++e)
+                    out.epochs_s.push_back(backend->trace().times(static_cast<std::size_t>(e)).wall_s);
+                return;
+            }
             for (std::int64_t e = 0; e < how.epochs; ++e) {
                 const std::int64_t epoch = how.always_epoch_0 ? 0 : e;
                 const std::int64_t allocations = backend->memory().allocations;

@@ -33,6 +33,21 @@ private:
     double host_s_ = 0;
 };
 
+/// The host's time is what the test says.
+class SetClock final : public DeviceClock {
+public:
+    double now_s = 0;
+    int followed = 0;
+
+    void begin() override {}
+    void next() override { ++followed; }
+    std::size_t mark_begin(const Span&) override { return 0; }
+    std::size_t mark_end(const Span&, std::size_t) override { return 0; }
+    void wait() override {}
+    std::vector<double> resolve() override { return {}; }
+    std::optional<double> host_s() const override { return now_s; }
+};
+
 }  // namespace
 
 TEST_CASE("a device's clock times spans where they began and ended, also those that overlap") {
@@ -85,6 +100,42 @@ TEST_CASE("communication that compute covers is hidden, the rest exposed") {
     CHECK(phase(times, Phase::comm) == Approx(3));
     CHECK(phase(times, Phase::spmm) == Approx(2));
     CHECK(phase(times, Phase::gemm) == Approx(1));
+}
+
+TEST_CASE("epochs that follow one another each have their part of what crosses their border") {
+    SetClock clock;
+    Trace t;
+    t.use(&clock);
+    t.begin_epoch();
+    t.add(span(Phase::spmm, 0, 3));
+    t.add(span(Phase::comm, 1, 7));
+    clock.now_s = 4;
+    t.next_epoch();
+    t.add(span(Phase::gemm, 4, 5));
+    clock.now_s = 10;
+    t.end_epoch();
+    CHECK(clock.followed == 1);
+    const EpochTimes first = t.times(0), second = t.times(1);
+    CHECK(first.wall_s == 4);
+    CHECK(first.total_comm_s == 3);
+    CHECK(first.exposed_comm_s == 1);
+    CHECK(phase(first, Phase::spmm) == 3);
+    CHECK(phase(first, Phase::gemm) == 0);
+    CHECK(second.wall_s == 6);
+    CHECK(second.total_comm_s == 3);
+    CHECK(second.exposed_comm_s == 2);
+    CHECK(phase(second, Phase::spmm) == 0);
+    CHECK(phase(second, Phase::gemm) == 1);
+    CHECK(phase(second, Phase::other) == 3);
+    REQUIRE(t.spans_of(1).size() == 2);
+    CHECK(t.spans_of(1)[0].begin_s == 0);
+    CHECK(t.spans_of(1)[0].end_s == 3);
+    CHECK_THROWS_AS(t.times(2), LogicError);
+    t.begin_epoch();  // alone again
+    clock.now_s = 1;
+    t.end_epoch();
+    CHECK(t.times().wall_s == 1);
+    CHECK_THROWS_AS(t.next_epoch(), LogicError);
 }
 
 TEST_CASE("phases add up to the wall time") {

@@ -43,6 +43,8 @@ public:
     int size() const { return transport_->size(); }
     /// Collective. Ranks of one color, ordered by (key, rank).
     Communicator split(int color, int key) const;
+    /// Collective. The same ranks, for what is not waited for soon (Transport::aside).
+    Communicator aside() const { return sharing(transport_->aside()); }
 
     Event broadcast(MatrixView data, int root, Content content = Content::payload) {
         return broadcast(data, root, content, Wait::later);
@@ -126,6 +128,7 @@ public:
     void separate_wait(bool on) { separate_wait_ = on; }
 
 private:
+    Communicator sharing(std::unique_ptr<Transport> transport) const;
     static MatrixView scalars(double* data, std::int64_t count) { return {data, 1, count, count, DType::f64}; }
     Event broadcast(MatrixView data, int root, Content content, Wait when);
     Event reduce(MatrixView data, int root, Content content, Wait when);

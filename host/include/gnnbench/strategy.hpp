@@ -147,10 +147,18 @@ class CollectiveTrainer : public Trainer {
 public:
     /// How many steps the epoch has, the same on every rank. One if every step is on the full batch.
     virtual std::int64_t steps(std::int64_t /*epoch*/) const { return 1; }
-    /// Step `step` of epoch `epoch`, both counted from 0: forward, loss, backward, optimizer. Leaves nothing in flight.
+    /// Step `step` of epoch `epoch`, both counted from 0: forward, loss, backward, optimizer. Leaves nothing in flight but
+    /// what finish() waits for.
     virtual Step train_step(std::int64_t epoch, std::int64_t step) = 0;
-    /// All steps of an epoch, as one: the mean loss over all their samples.
+    /// All steps of an epoch, as one: the mean loss over all their samples. Leaves nothing in flight.
     Step train_epoch(std::int64_t epoch);
+    /// The same without finish(), for an epoch that another follows at once.
+    Step train_epoch_running_on(std::int64_t epoch);
+    /// Waits for transfers that later epochs use.
+    virtual void finish() {}
+    /// Whether these are to run on into later epochs, as the algorithm's authors let them: a pause between two epochs, in
+    /// which they would cost nothing, is then no part of the algorithm.
+    virtual bool runs_on() const { return false; }
     /// Adam's and AdamW's moments, as weights() gives the weights. A strategy that is exact gives them, so that a step
     /// can be verified at any time of a training; by default there are none.
     virtual Moments moments();

@@ -16,7 +16,9 @@ inline constexpr std::size_t phase_count = 10;
 inline constexpr std::array<std::string_view, phase_count> phase_names = {
     "spmm", "gemm", "activation", "loss", "optimizer", "pack", "sampling", "comm", "wait", "other"};
 
-enum class StreamRole : std::uint8_t { compute, communication };
+/// background: a second stream of communication, whose operations nobody behind them waits for (Transport::aside).
+enum class StreamRole : std::uint8_t { compute, communication, background };
+inline constexpr std::size_t stream_count = 3;
 
 /// One operation on one stream: seconds since the epoch began.
 struct Span {
@@ -45,6 +47,8 @@ public:
     virtual ~DeviceClock();
     /// Forgets all marks; time 0 is now.
     virtual void begin() = 0;
+    /// An epoch begins behind another, without begin().
+    virtual void next() {}
     /// A mark after all work enqueued on the span's stream so far, where the span begins; marks count from 0.
     virtual std::size_t mark_begin(const Span& span) = 0;
     /// The mark at the end of the span that began at mark `begin`.
@@ -57,7 +61,8 @@ public:
     virtual std::optional<double> host_s() const { return std::nullopt; }
 };
 
-/// The spans of the current epoch of one rank, written by Backend and Communicator only.
+/// The spans of the current epoch of one rank, or of several that follow one another without a pause, written by Backend
+/// and Communicator only.
 /// Times come from a clock that the back end supplies (the host's, or device events resolved at the epoch's end).
 class Trace {
 public:
@@ -67,24 +72,29 @@ public:
     /// Spans are timed by `clock`, which must outlive the trace's epochs; nullptr: by the host's clock.
     void use(DeviceClock* clock) { device_ = clock; }
 
-    /// Forgets the last epoch and starts the clock.
+    /// Forgets the last epochs and starts the clock.
     void begin_epoch();
-    /// Stops it. Throws LogicError if a span is still open: some event was never waited for.
+    /// An epoch ends here and the next begins. What is under way goes on: each has its part of it.
+    void next_epoch();
+    /// Stops the clock. Throws LogicError if a span is still open: some event was never waited for.
     void end_epoch();
     bool recording() const { return recording_; }
 
-    /// The host's time since the epoch began.
+    /// The host's time since begin_epoch().
     double now_s() const;
     SpanId open(const Span& span);  ///< begins now; a no-op outside an epoch
     void close(SpanId id);          ///< ends now
     void add(const Span& span);     ///< a whole span with times already known
 
+    /// Of all epochs since begin_epoch(), in its time.
     const std::vector<Span>& spans() const { return spans_; }
-    EpochTimes times() const;
+    /// Of one of them, counted from 0, as if it were alone: what began before or ends after it is cut there.
+    std::vector<Span> spans_of(std::size_t epoch) const;
+    EpochTimes times(std::size_t epoch = 0) const;
 
 private:
     Clock::time_point start_{};
-    double wall_s_ = 0;
+    std::vector<double> ends_s_;  ///< of epochs
     bool recording_ = false;
     std::size_t open_ = 0;
     std::vector<Span> spans_;

@@ -8,6 +8,7 @@
 #include <gnnbench/event.hpp>
 #include <gnnbench/matrix.hpp>
 #include <gnnbench/process_group.hpp>
+#include <gnnbench/trace.hpp>
 
 namespace gnnbench {
 
@@ -55,6 +56,11 @@ public:
     int rank() const { return do_rank(); }
     int size() const { return do_size(); }
     std::unique_ptr<Transport> split(int color, int key) const { return do_split(color, key); }
+    /// Another of the same ranks, for what is not waited for soon: where a device orders operations by streams, its
+    /// operations and this one's do not wait for one another. Collective.
+    std::unique_ptr<Transport> aside() const { return do_aside(); }
+    /// Whose operations this one's are ordered with.
+    StreamRole stream() const { return do_stream(); }
 
     Event broadcast(void* data, std::int64_t bytes, int root, Wait wait) {
         return do_broadcast(data, bytes, root, wait);
@@ -108,6 +114,8 @@ private:
     virtual int do_rank() const = 0;
     virtual int do_size() const = 0;
     virtual std::unique_ptr<Transport> do_split(int color, int key) const = 0;
+    virtual std::unique_ptr<Transport> do_aside() const { return do_split(0, do_rank()); }
+    virtual StreamRole do_stream() const { return StreamRole::communication; }
     // A transport whose calls all return immediately ignores `wait`.
     virtual Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) = 0;
     virtual Event do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait wait) = 0;

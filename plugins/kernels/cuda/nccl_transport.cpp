@@ -1,4 +1,4 @@
-// NCCL on the communication stream: every call enqueues and returns, the device completes it.
+// NCCL on a stream of communication: every call enqueues and returns, the device completes it.
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -35,8 +35,12 @@ private:
 
 class NcclTransport final : public Transport {
 public:
-    NcclTransport(ProcessGroup control, Streams& streams)
-        : control_(std::move(control)), streams_(streams), rank_(control_.rank()), size_(control_.size()) {
+    NcclTransport(ProcessGroup control, Streams& streams, StreamRole role)
+        : control_(std::move(control)),
+          streams_(streams),
+          role_(role),
+          rank_(control_.rank()),
+          size_(control_.size()) {
         ncclUniqueId id{};
         if (rank_ == 0) check(ncclGetUniqueId(&id), "ncclGetUniqueId");
         control_.broadcast(&id, sizeof id, 0);
@@ -79,8 +83,12 @@ private:
     int do_rank() const override { return rank_; }
     int do_size() const override { return size_; }
     std::unique_ptr<Transport> do_split(int color, int key) const override {
-        return std::make_unique<NcclTransport>(control_.split(color, key), streams_);
+        return std::make_unique<NcclTransport>(control_.split(color, key), streams_, role_);
     }
+    std::unique_ptr<Transport> do_aside() const override {
+        return std::make_unique<NcclTransport>(control_.split(0, rank_), streams_, StreamRole::background);
+    }
+    StreamRole do_stream() const override { return role_; }
 
     Event do_broadcast(void* data, std::int64_t bytes, int root, Wait) override {
         check(ncclBroadcast(data, data, usize(bytes), ncclInt8, root, comm_, stream()), "ncclBroadcast", comm_);
@@ -186,8 +194,8 @@ private:
     static bool equal(std::span<const std::int64_t> counts) {
         return std::all_of(counts.begin(), counts.end(), [&](std::int64_t c) { return c == counts[0]; });
     }
-    cudaStream_t stream() const { return streams_.communication(); }
-    Event recorded() { return streams_.record(StreamRole::communication); }
+    cudaStream_t stream() const { return streams_.of(role_); }
+    Event recorded() { return streams_.record(role_); }
 
     /// While the host waits: has a peer or the network failed?
     void ask() {
@@ -204,6 +212,7 @@ private:
 
     ProcessGroup control_;
     Streams& streams_;
+    const StreamRole role_;
     int rank_ = 0, size_ = 1;
     ncclComm_t comm_ = nullptr;
     std::vector<Message> held_;
@@ -218,7 +227,7 @@ cudaEvent_t DeferredReceive::event() {
 }  // namespace
 
 std::unique_ptr<Transport> make_nccl_transport(ProcessGroup control, Streams& streams) {
-    return std::make_unique<NcclTransport>(std::move(control), streams);
+    return std::make_unique<NcclTransport>(std::move(control), streams, StreamRole::communication);
 }
 
 }  // namespace gnnbench::cuda

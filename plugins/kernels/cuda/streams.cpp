@@ -55,11 +55,14 @@ private:
 Streams::Streams() : events_(std::make_shared<EventPool>(cudaEventDisableTiming)) {
     int lowest = 0, highest = 0;
     check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
-    check(cudaStreamCreateWithPriority(&streams_[0], cudaStreamNonBlocking, lowest),
-          "cudaStreamCreateWithPriority");
-    const cudaError_t code = cudaStreamCreateWithPriority(&streams_[1], cudaStreamNonBlocking, highest);
-    if (code != cudaSuccess) (void)cudaStreamDestroy(streams_[0]);
-    check(code, "cudaStreamCreateWithPriority");
+    for (std::size_t made = 0; made < streams_.size(); ++made) {
+        const int priority = made == usize(StreamRole::compute) ? lowest : highest;
+        const cudaError_t code =
+            cudaStreamCreateWithPriority(&streams_[made], cudaStreamNonBlocking, priority);
+        if (code == cudaSuccess) continue;
+        while (made > 0) (void)cudaStreamDestroy(streams_[--made]);
+        check(code, "cudaStreamCreateWithPriority");
+    }
 }
 
 Streams::~Streams() {
@@ -132,6 +135,7 @@ std::size_t StreamClock::mark_end(const Span& span, std::size_t begin) {
 void StreamClock::wait() {
     streams_.synchronize(StreamRole::compute);
     streams_.synchronize(StreamRole::communication);
+    streams_.synchronize(StreamRole::background);
 }
 
 std::vector<double> StreamClock::resolve() {

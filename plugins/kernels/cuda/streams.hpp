@@ -37,7 +37,7 @@ public:
     bool completed_by_host() const override { return false; }
 };
 
-/// The two streams of a rank. The communication stream has the higher priority: what others wait for starts first.
+/// The streams of a rank. Those of communication have the higher priority: what others wait for starts first.
 class Streams {
 public:
     Streams();
@@ -55,7 +55,7 @@ public:
     /// Blocks the host until the stream is empty; polls the watchers, which throw if something
     /// failed.
     void synchronize(StreamRole role);
-    /// Both streams, and nothing thrown: before memory is given away.
+    /// All streams, and nothing thrown: before memory is given away.
     void drain() noexcept;
 
     /// `ask` is called while the host waits; until `owner` is forgotten.
@@ -63,7 +63,7 @@ public:
     void forget(const void* owner) noexcept;
 
 private:
-    std::array<cudaStream_t, 2> streams_{};
+    std::array<cudaStream_t, stream_count> streams_{};
     std::shared_ptr<EventPool> events_;
     std::vector<std::pair<const void*, std::function<void()>>> watchers_;
 };

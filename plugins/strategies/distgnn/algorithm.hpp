@@ -16,11 +16,13 @@ struct Algorithm {
                    : params.choice("algorithm") == "cd-r"           ? Exchange::late
                                                                     : Exchange::at_once),
           bins(exchange == Exchange::late ? static_cast<int>(params.integer("delay")) : 1),
-          backward(exchange != Exchange::never && params.choice("backward") == "summed") {}
+          backward(exchange != Exchange::never && params.choice("backward") == "summed"),
+          runs_on(exchange == Exchange::late && params.choice("transfers") == "run_on") {}
 
     Exchange exchange;
     int bins;       ///< r, if exchanges are late
     bool backward;  ///< gradients of copies are summed as partial sums are
+    bool runs_on;   ///< late exchanges are waited for where they are used
 };
 
 }  // namespace gnnbench::dist

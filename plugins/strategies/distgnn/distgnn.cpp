@@ -125,6 +125,9 @@ constexpr ParamDecl parameters[] = {
      "use "
      "`delay` epochs later; never"},
     {"delay", ParamType::integer, "5", 1, 1000, nullptr, "r of cd-r: how many bins, and how many epochs late"},
+    {"transfers", ParamType::choice, "end_with_epoch", 0, 0, "end_with_epoch|run_on",
+     "of cd-r: an epoch waits for its own transfers at its end; or the one that uses them does, as released: epochs "
+     "then follow one another without a pause"},
     {"backward", ParamType::choice, "summed", 0, 0, "summed|local",
      "gradients of copies: summed as partial aggregates are, or left where they are, as in the released code"},
 };

@@ -35,12 +35,17 @@ bool copies_have_sums(const Algorithm& algorithm, std::int64_t epoch) {
 
 /// Both ways of one layer and direction: partial sums to the roots, and the roots' sums back.
 struct BothWays {
-    BothWays(Backend& backend, const HeldCopies& copies, std::int64_t width)
-        : to_roots(backend, copies.most_held(), copies.lent(), width),
-          to_copies(backend, copies.most_lent(), copies.copies(), width) {}
-    static void state_memory(MemoryStatement& m, const HeldCopies& copies, std::int64_t width) {
-        LateRows::state_memory(m, copies.most_held(), copies.lent(), width);
-        LateRows::state_memory(m, copies.most_lent(), copies.copies(), width);
+    /// `all_bins`: those of every bin may be under way at the same time.
+    BothWays(Backend& backend, const HeldCopies& copies, bool all_bins, std::int64_t width)
+        : to_roots(backend, all_bins ? copies.copies() : copies.most_held(), copies.lent(), width),
+          to_copies(backend, all_bins ? copies.lent() : copies.most_lent(), copies.copies(), width) {}
+    static void state_memory(MemoryStatement& m, const HeldCopies& copies, bool all_bins, std::int64_t width) {
+        LateRows::state_memory(m, all_bins ? copies.copies() : copies.most_held(), copies.lent(), width);
+        LateRows::state_memory(m, all_bins ? copies.lent() : copies.most_lent(), copies.copies(), width);
+    }
+    void finish(int bin) {
+        to_roots.finish(bin);
+        to_copies.finish(bin);
     }
     void finish() {
         to_roots.finish();
@@ -61,11 +66,12 @@ public:
           roots_(backend_.matrix(copies_->most_lent(), plan.widest_operand())),
           lent_rows_(backend_.upload(std::span<const std::int32_t>(copies_->lent_rows()))) {
         prepare(a, problem.dataset.graph);
+        if (algorithm.runs_on) aside_.emplace(world_.aside());
         if (algorithm.backward) gradients_ = backend_.matrix(copies_->rows(), plan.widest_operand());
         for (const auto& layer : plan.layers) {
             model_layers_.push_back(layer->spec().model_layer);
             for (const Direction d : directions)
-                if (late(algorithm, d)) late_[usize(d)].emplace_back(backend_, *copies_, layer->width(d));
+                if (late(algorithm, d)) late_[usize(d)].emplace_back(backend_, *copies_, algorithm.runs_on, layer->width(d));
         }
         for (auto& used : used_) used.resize(model_layers_.size());
     }
@@ -77,7 +83,8 @@ public:
     }
     void begin_evaluation() override { training_ = false; }
     void begin_layer(int l) override { layer_ = usize(l); }
-    void end_epoch() override {
+    bool runs_on() const override { return algorithm_.runs_on; }
+    void finish() override {
         for (auto& layers : late_)
             for (BothWays& rows : layers) rows.finish();
     }
@@ -162,25 +169,31 @@ private:
     // use in r epochs. Other bins have what this rank's entries add up to.
     void sum_late(Direction d, MatrixView sums) {
         BothWays& rows = late_[usize(d)][layer_];
+        rows.finish(bin_);
         const Run held = copies_->held(bin_), lent = copies_->lent(bin_);
-        const MatrixView partial = rows.to_roots.leaving(held.count), copied = copies_of(sums, bin_);
+        const MatrixView partial = leaving(rows.to_roots, held), copied = copies_of(sums, bin_);
         const MatrixView from_copies = rows.to_roots.arrived().rows_from(lent.first, lent.count);
         const MatrixView from_roots = rows.to_copies.arrived().rows_from(held.first, held.count);
         const bool add = roots_have_sums(algorithm_, epoch_), take = copies_have_sums(algorithm_, epoch_);
         backend_.copy(copied, partial);
         if (add) add_to_roots(bin_, from_copies, sums);
         rows.to_roots.started(
-            world_.all_to_all(messages_of_copies(bin_, partial), messages_of_roots(bin_, from_copies)));
+            bin_, channel().all_to_all(messages_of_copies(bin_, partial), messages_of_roots(bin_, from_copies)));
         if (take) backend_.copy(from_roots, copied);
         if (add) {
-            const MatrixView sent = rows.to_copies.leaving(lent.count);
+            const MatrixView sent = leaving(rows.to_copies, lent);
             gather_roots(bin_, sums, sent);
             rows.to_copies.started(
-                world_.all_to_all(messages_of_roots(bin_, sent), messages_of_copies(bin_, from_roots)));
+                bin_, channel().all_to_all(messages_of_roots(bin_, sent), messages_of_copies(bin_, from_roots)));
         }
         used_[usize(d)][layer_] = (add ? lent.count : 0) + (take ? held.count : 0);
     }
 
+    Communicator& channel() { return aside_ ? *aside_ : world_; }
+    /// Where the rows of a bin leave: a place of their own, or the same as those of other bins.
+    MatrixView leaving(const LateRows& rows, Run run) const {
+        return rows.leaving().rows_from(algorithm_.runs_on ? run.first : 0, run.count);
+    }
     MatrixView copies_of(MatrixView rows, int bin) const {
         const Run held = copies_->held(bin);
         return rows.rows_from(copies_->roots() + held.first, held.count);
@@ -218,6 +231,7 @@ private:
     Algorithm algorithm_;
     Backend& backend_;
     Communicator& world_;
+    std::optional<Communicator> aside_;  ///< if transfers run on
     std::unique_ptr<PreparedMatrix> matrix_, transposed_;
     Matrix roots_;      ///< rows of lent roots of a bin, on their way
     Matrix gradients_;  ///< summed over copies
@@ -256,7 +270,7 @@ void state_exchanged_sums(MemoryStatement& m, const HeldCopies& copies, const La
     m.list<std::int32_t>(copies.lent());
     for (const auto& layer : plan.layers)
         for (const Direction d : directions)
-            if (late(algorithm, d)) BothWays::state_memory(m, copies, layer->width(d));
+            if (late(algorithm, d)) BothWays::state_memory(m, copies, algorithm.runs_on, layer->width(d));
 }
 
 Volume exchanged_sums_volume(const HeldCopies& copies, Direction d, const Algorithm& algorithm, std::int64_t epoch,

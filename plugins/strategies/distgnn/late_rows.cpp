@@ -13,15 +13,20 @@ void LateRows::state_memory(MemoryStatement& m, std::int64_t leaving, std::int64
     m.matrix(leaving + arriving, width);
 }
 
-void LateRows::started(Event exchange) {
-    require(!exchange_, "rows of an earlier epoch are still under way");
-    exchange_ = std::move(exchange);
+void LateRows::started(int bin, Event exchange) {
+    const bool first = exchanges_.emplace(bin, std::move(exchange)).second;
+    require(first, "rows of an earlier epoch are still under way");
+}
+
+void LateRows::finish(int bin) {
+    const auto under_way = exchanges_.find(bin);
+    if (under_way == exchanges_.end()) return;
+    backend_.wait(StreamRole::compute, under_way->second);
+    exchanges_.erase(under_way);
 }
 
 void LateRows::finish() {
-    if (!exchange_) return;
-    backend_.wait(StreamRole::compute, *exchange_);
-    exchange_.reset();
+    while (!exchanges_.empty()) finish(exchanges_.begin()->first);
 }
 
 }  // namespace gnnbench::dist

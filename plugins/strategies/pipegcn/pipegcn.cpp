@@ -71,7 +71,8 @@ public:
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         const auto make = [&](const Adjacency& a, std::int64_t widest) -> std::unique_ptr<DistributedSpmm> {
             if (is_stale(p.params))
-                return pipe::make_pipelined_boundaries(a, p.index, rank, plan(p), smoothing_of(p.params));
+                return pipe::make_pipelined_boundaries(a, p.index, rank, plan(p), smoothing_of(p.params),
+                                                       p.params.choice("transfers") == "run_on");
             return std::make_unique<BoundarySpmm>(a, p.index, rank, widest, false);
         };
         return make_row_parallel_trainer(p, rank, plan(p), make);
@@ -87,6 +88,9 @@ constexpr ParamDecl parameters[] = {
      "how many epochs old boundary rows and their gradients are; 0 exchanges, then multiplies, and is exact"},
     {"smoothing", ParamType::choice, "none", 0, 0, "none|features|gradients|both",
      "what is a moving average over epochs, to smooth staleness"},
+    {"transfers", ParamType::choice, "end_with_epoch", 0, 0, "end_with_epoch|run_on",
+     "an epoch waits for its own transfers at its end, after the sum of the weights' gradients; or the next one waits "
+     "for them where it uses them, as released: epochs then follow one another without a pause"},
     {"decay", ParamType::real, "0.95", 0.0, 1.0, nullptr, "γ: the weight of the average so far in the next one"},
 };
 

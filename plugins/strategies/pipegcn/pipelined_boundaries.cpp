@@ -1,6 +1,7 @@
 #include "pipelined_boundaries.hpp"
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include <gnnbench/training/boundary_spmm.hpp>
@@ -25,8 +26,9 @@ Rows rows_of(Direction d, const HaloRoom& rows) {
 class PipelinedBoundaries final : public BoundarySpmm {
 public:
     PipelinedBoundaries(const Adjacency& a, const IndexMap& index, Rank rank, const LayerPlan& plan,
-                        const Smoothing& smoothing)
+                        const Smoothing& smoothing, bool runs_on)
         : BoundarySpmm(a, index, rank, plan.widest_operand(), false) {
+        if (runs_on) aside_.emplace(world().aside());
         for (const auto& layer : plan.layers) {
             model_layers_.push_back(layer->spec().model_layer);
             for (const Direction d : directions) {
@@ -45,10 +47,11 @@ public:
         if (d == Direction::forward) return aggregate(b, c, e);
         return_gradients(b, c);
     }
-    void end_epoch() override {
+    void finish() override {
         for (auto& layers : of_)
             for (StaleRows& rows : layers) rows.finish();
     }
+    bool runs_on() const override { return aside_.has_value(); }
 
     std::vector<RowAges> row_ages() const override {
         std::vector<RowAges> ages;
@@ -75,7 +78,7 @@ private:
         features.take();
         const auto sends = boundaries().pack(h_i, features.leaving());
         const auto receives = boundaries().needed_messages(features.arriving(), h_i.cols);
-        features.started(world().all_to_all(sends, receives));
+        features.started(channel().all_to_all(sends, receives));
         backend().spmm(own(Direction::forward), h_i, z_i);
         backend().spmm(remote(Direction::forward), features.used(), z_i, {.beta = 1}, e);
     }
@@ -87,11 +90,14 @@ private:
         backend().spmm(remote(Direction::backward), v_i, gradients.leaving());
         const auto sends = boundaries().needed_messages(gradients.leaving(), v_i.cols);
         const auto receives = boundaries().sent_messages(gradients.arriving(), v_i.cols);
-        gradients.started(world().all_to_all(sends, receives));
+        gradients.started(channel().all_to_all(sends, receives));
         backend().spmm(own(Direction::backward), v_i, dh_i);
         boundaries().add_returned(gradients.used(), dh_i);
     }
 
+    Communicator& channel() { return aside_ ? *aside_ : world(); }
+
+    std::optional<Communicator> aside_;  ///< if transfers run on
     bool pipelines_ = false;
     std::size_t layer_ = 0;
     std::vector<int> model_layers_;  ///< by layer of the plan
@@ -102,8 +108,9 @@ private:
 }  // namespace
 
 std::unique_ptr<DistributedSpmm> make_pipelined_boundaries(const Adjacency& a, const IndexMap& index, Rank rank,
-                                                           const LayerPlan& plan, const Smoothing& smoothing) {
-    return std::make_unique<PipelinedBoundaries>(a, index, rank, plan, smoothing);
+                                                           const LayerPlan& plan, const Smoothing& smoothing,
+                                                           bool runs_on) {
+    return std::make_unique<PipelinedBoundaries>(a, index, rank, plan, smoothing, runs_on);
 }
 
 void state_stale_rows(MemoryStatement& m, const HaloRoom& rows, const LayerPlan& plan) {

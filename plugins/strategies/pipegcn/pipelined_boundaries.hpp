@@ -12,9 +12,11 @@ struct Smoothing {
     std::optional<double> features, gradients;
 };
 
-/// Products that use the boundary rows of the epoch before. Evaluation and set-up use those of the same pass.
+/// Products that use the boundary rows of the epoch before. Evaluation and set-up use those of the same pass. `runs_on`:
+/// what an epoch sends is waited for where the next one uses it, and no sum of weights' gradients waits behind it.
 std::unique_ptr<DistributedSpmm> make_pipelined_boundaries(const Adjacency& a, const IndexMap& index, Rank rank,
-                                                           const LayerPlan& plan, const Smoothing& smoothing);
+                                                           const LayerPlan& plan, const Smoothing& smoothing,
+                                                           bool runs_on);
 
 /// What they hold on the device of a part that needs and sends so many rows, beside a BoundarySpmm's.
 void state_stale_rows(MemoryStatement& m, const HaloRoom& rows, const LayerPlan& plan);

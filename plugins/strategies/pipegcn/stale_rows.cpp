@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include <gnnbench/error.hpp>
-
 namespace gnnbench::pipe {
 
 StaleRows::StaleRows(Backend& backend, std::int64_t leaving_rows, std::int64_t arriving_rows, std::int64_t width,
@@ -23,7 +21,7 @@ void StaleRows::state_memory(MemoryStatement& m, std::int64_t leaving_rows, std:
 }
 
 void StaleRows::take() {
-    require(!exchange_, "rows of the epoch before are still under way");
+    finish();
     absent_ = !arrived_;
     if (decay_)
         backend_.axpby(1 - *decay_, arriving_, *decay_, used_);

@@ -18,8 +18,8 @@ public:
     static void state_memory(MemoryStatement& m, std::int64_t leaving_rows, std::int64_t arriving_rows,
                              std::int64_t width);
 
-    /// From what arrived in the epoch before: used ← arrived, or γ · used + (1 − γ) · arrived. Then
-    /// `arriving` is free to receive.
+    /// From what was sent in the epoch before, once it is here: used ← arrived, or γ · used + (1 − γ) · arrived. Then
+    /// `leaving` and `arriving` are free.
     void take();
     const Matrix& leaving() const { return leaving_; }
     const Matrix& arriving() const { return arriving_; }
@@ -28,7 +28,7 @@ public:
     /// Of those that this epoch computes with: none has been sent yet; 1 epoch since the last take().
     bool absent() const { return absent_; }
 
-    /// The exchange of `leaving` and `arriving` is under way until finish().
+    /// The exchange of `leaving` and `arriving` is under way until finish() or take().
     void started(Event exchange) { exchange_ = std::move(exchange); }
     void finish();
 

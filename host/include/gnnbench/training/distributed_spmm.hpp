@@ -22,9 +22,9 @@ public:
     virtual void begin_evaluation() {}
     /// Called before each product of layer l of the plan.
     virtual void begin_layer(int /*l*/) {}
-    /// Called by the row-parallel trainer after an epoch's last product and the optimizer's step. Afterwards nothing is in
-    /// flight.
-    virtual void end_epoch() {}
+    /// CollectiveTrainer::finish, runs_on.
+    virtual void finish() {}
+    virtual bool runs_on() const { return false; }
     /// CollectiveTrainer::row_ages.
     virtual std::vector<RowAges> row_ages() const { return {}; }
     virtual std::string notes() const { return {}; }
