@@ -17,12 +17,15 @@ struct Algorithm {
                                                                     : Exchange::at_once),
           bins(exchange == Exchange::late ? static_cast<int>(params.integer("delay")) : 1),
           backward(exchange != Exchange::never && params.choice("backward") == "summed"),
-          runs_on(exchange == Exchange::late && params.choice("transfers") == "run_on") {}
+          runs_on(exchange == Exchange::late && params.choice("transfers") == "run_on"),
+          known_degrees(ranks > 1 && exchange != Exchange::at_once && params.choice("degrees") == "known") {}
 
     Exchange exchange;
     int bins;       ///< r, if exchanges are late
     bool backward;  ///< gradients of copies are summed as partial sums are
     bool runs_on;   ///< late exchanges are waited for where they are used
+    /// Rows are divided by the degrees that a rank knows, where these may be others than the whole graph's.
+    bool known_degrees;
 };
 
 }  // namespace gnnbench::dist

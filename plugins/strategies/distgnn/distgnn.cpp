@@ -11,6 +11,8 @@
 //   cd-r   of vertices in bin t mod r:  root q   Z_v(q, t) = P_v(q, t) + Σ_{j≠q} P_v(j, t − r)
 //                                       copy i   Z_v(i, t) = Z_v(q, t − r)
 //          of the others, and where nothing has come yet: as 0c
+//
+//   degrees: known   Z_v(i, t) is divided by D_v(i, t), made of the copies' own degrees as it is of P: as if H were 1
 #include <memory>
 
 #include <fmt/format.h>
@@ -36,15 +38,16 @@ class DistGnn final : public Strategy, public StatesHostMemory {
 public:
     std::string approximation(const Params& params) const override {
         const Algorithm algorithm(params, any_ranks);
-        const std::string of_gradients = algorithm.backward ? "" : "; gradients of copies are not summed";
+        const std::string of_gradients = algorithm.backward ? "" : "; gradients of copies are not summed",
+                          of_degrees = algorithm.known_degrees ? "; degrees are those that a rank knows" : "";
         switch (algorithm.exchange) {
             case Algorithm::Exchange::never:
-                return "partial aggregates and gradients of copies are never exchanged";
+                return "partial aggregates and gradients of copies are never exchanged" + of_degrees;
             case Algorithm::Exchange::late:
                 return fmt::format(
                     "partial aggregates of copies are exchanged in {} bins, an epoch each, and used {} epochs "
-                    "later{}",
-                    algorithm.bins, algorithm.bins, of_gradients);
+                    "later{}{}",
+                    algorithm.bins, algorithm.bins, of_gradients, of_degrees);
             case Algorithm::Exchange::at_once:
                 break;
         }
@@ -54,6 +57,11 @@ public:
     std::string why_unsupported(const Setting& s) const override {
         if (s.model.aggregate_input && Algorithm(s.params, any_ranks).exchange != Algorithm::Exchange::at_once)
             return "an input aggregated at set-up would be exact, which only cd-0 is";
+        if (s.params.choice("degrees") == "known" && s.model.normalisation != Normalisation::mean)
+            return fmt::format("degrees: known needs normalisation: mean, which divides a row by its degree; {}",
+                               s.model.normalisation == Normalisation::none
+                                   ? "normalisation: none divides by nothing"
+                                   : "normalisation: symmetric scales columns, too, before anything is exchanged");
         return row_parallel_why_unsupported(s);
     }
     PartitionNeed partition_need(const Setting& s) const override {
@@ -83,7 +91,8 @@ public:
     }
 
     void state_host_memory(HostStatement& m, const Problem& p, int rank) const override {
-        const HeldCopies copies(p.dataset.graph, p.index, rank, Algorithm(p.params, p.ranks).bins);
+        const Algorithm algorithm(p.params, p.ranks);
+        const HeldCopies copies(p.dataset.graph, p.index, rank, algorithm.bins);
         const Adjacency a = adjacency_of(p);
         state_owned_rows(m, p, rank);
         m.take(host_bytes::owned_id * copies.copies());
@@ -93,12 +102,14 @@ public:
         const std::int64_t nonzeros = copies.nonzeros(a, p.dataset.graph),
                            kept = host_bytes::position_set(a.vertices()) +
                                   host_bytes::listed_row * (copies.copies() + copies.lent()),
-                           cut = host_bytes::cut(copies.rows(), nonzeros);
+                           cut = host_bytes::cut(copies.rows(), nonzeros),
+                           sums = algorithm.known_degrees ? host_bytes::scale * copies.rows() : 0;
         m.take(kept + cut);
         m.prepares(copies.rows(), copies.rows(), nonzeros);
         m.take(cut);
         m.prepares(copies.rows(), copies.rows(), nonzeros);
-        m.let_go(2 * cut);
+        m.take(sums);
+        m.let_go(2 * cut + sums);
     }
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
@@ -130,6 +141,9 @@ constexpr ParamDecl parameters[] = {
      "then follow one another without a pause"},
     {"backward", ParamType::choice, "summed", 0, 0, "summed|local",
      "gradients of copies: summed as partial aggregates are, or left where they are, as in the released code"},
+    {"degrees", ParamType::choice, "whole", 0, 0, "whole|known",
+     "what normalisation: mean divides by: degrees of the whole graph, or those that a rank knows, as in the "
+     "released code"},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "known_degrees.hpp"
 #include "late_rows.hpp"
 
 namespace gnnbench::dist {
@@ -65,9 +66,12 @@ public:
           world_(rank.world),
           roots_(backend_.matrix(copies_->most_lent(), plan.widest_operand())),
           lent_rows_(backend_.upload(std::span<const std::int32_t>(copies_->lent_rows()))) {
-        prepare(a, problem.dataset.graph);
+        if (algorithm.known_degrees) require_no_negative_weight(problem.dataset.graph);
+        const std::vector<double> known = prepare(a, problem.dataset.graph);
         if (algorithm.runs_on) aside_.emplace(world_.aside());
-        if (algorithm.backward) gradients_ = backend_.matrix(copies_->rows(), plan.widest_operand());
+        if (algorithm.backward || algorithm.known_degrees)
+            sums_ = backend_.matrix(copies_->rows(), plan.widest_operand());
+        if (algorithm.known_degrees) learn_degrees(known);
         for (const auto& layer : plan.layers) {
             model_layers_.push_back(layer->spec().model_layer);
             for (const Direction d : directions)
@@ -80,6 +84,9 @@ public:
         training_ = true;
         epoch_ = epoch;
         bin_ = bin_of(algorithm_, epoch);
+        if (known_ && algorithm_.exchange == Algorithm::Exchange::late)
+            known_->use(roots_have_sums(algorithm_, epoch) ? bin_ : KnownDegrees::own,
+                        copies_have_sums(algorithm_, epoch) ? bin_ : KnownDegrees::own);
     }
     void begin_evaluation() override { training_ = false; }
     void begin_layer(int l) override { layer_ = usize(l); }
@@ -92,8 +99,10 @@ public:
     // Z_i ← Σ over the copies of a vertex of what their ranks' entries add to it
     void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
         if (d == Direction::backward) return return_gradients(b, c);
-        backend_.spmm(*matrix_, b, c);
-        sum_copies(d, c);
+        const MatrixView sums = divides() ? sums_.view().reshaped(c.rows, c.cols) : c;
+        backend_.spmm(*matrix_, b, sums);
+        sum_copies(d, sums);
+        if (divides()) known_->divide(sums, c);
         backend_.apply(e, c);
     }
 
@@ -120,25 +129,45 @@ public:
     }
 
 private:
-    void prepare(const Adjacency& a, const GraphView& graph) {
+    /// Returns the sum of each row's entries, if this back end holds values.
+    std::vector<double> prepare(const Adjacency& a, const GraphView& graph) {
         if (!backend_.holds_values()) {
             const std::int64_t n = copies_->rows();
             const SparseSize size{n, n, copies_->nonzeros(a, graph)};
             matrix_ = backend_.prepare(size);
             transposed_ = backend_.prepare(size);
-            return;
+            return std::vector<double>(usize(n));
         }
         const Csr entries = copies_->matrix(a, graph);
         matrix_ = backend_.prepare(entries);
         transposed_ = backend_.prepare(transposed(entries, a.threads()));
+        return row_sums(entries);
     }
 
-    // A copy's gradient is that of its root's sum, which all copies read: U_i ← Â_iᵀ Σ over copies of G
+    /// Of a bin: what a root knows when the bin's copies have come, and a copy when its root's sum has.
+    void learn_degrees(const std::vector<double>& own) {
+        known_.emplace(backend_, *copies_, own);
+        if (algorithm_.exchange != Algorithm::Exchange::late) return;
+        const MatrixView sums = sums_.view().reshaped(copies_->rows(), 1);
+        for (int bin = 0; bin < copies_->bins(); ++bin) {
+            backend_.upload(std::span<const double>(own), sums);
+            add_at_roots(bin, sums);
+            take_from_roots(bin, sums);
+            known_->add_bin(backend_.download(sums).values);
+        }
+    }
+    bool divides() const { return training_ && known_; }
+
+    // A copy's gradient is that of its root's sum, which all copies read: U_i ← Â_iᵀ Σ over copies of G, each divided by the
+    // degree that its own row was
     void return_gradients(MatrixView g, MatrixView u) {
-        if (training_ ? !exchanges(algorithm_, Direction::backward) : !algorithm_.backward)
-            return backend_.spmm(*transposed_, g, u);
-        const MatrixView sums = gradients_.view().reshaped(g.rows, g.cols);
-        backend_.copy(g, sums);  // the layer still needs each copy's own
+        const bool sums_copies = training_ ? exchanges(algorithm_, Direction::backward) : algorithm_.backward;
+        if (!sums_copies && !divides()) return backend_.spmm(*transposed_, g, u);
+        const MatrixView sums = sums_.view().reshaped(g.rows, g.cols);  // the layer still needs each copy's own
+        if (divides())
+            known_->divide(g, sums);
+        else
+            backend_.copy(g, sums);
         sum_copies(Direction::backward, sums);
         backend_.spmm(*transposed_, sums, u);
     }
@@ -233,9 +262,10 @@ private:
     Communicator& world_;
     std::optional<Communicator> aside_;  ///< if transfers run on
     std::unique_ptr<PreparedMatrix> matrix_, transposed_;
-    Matrix roots_;      ///< rows of lent roots of a bin, on their way
-    Matrix gradients_;  ///< summed over copies
+    Matrix roots_;  ///< rows of lent roots of a bin, on their way
+    Matrix sums_;   ///< over copies: of gradients, and before they are divided
     Array<std::int32_t> lent_rows_;
+    std::optional<KnownDegrees> known_;
     std::vector<int> model_layers_;                  ///< by layer of the plan
     std::array<std::vector<BothWays>, 2> late_;      ///< by direction and layer
     std::array<std::vector<std::int64_t>, 2> used_;  ///< rows of others that the last epoch's products used
@@ -266,8 +296,10 @@ std::unique_ptr<DistributedSpmm> make_exchanged_sums(const Problem& problem, con
 
 void state_exchanged_sums(MemoryStatement& m, const HeldCopies& copies, const LayerPlan& plan,
                           const Algorithm& algorithm) {
-    m.matrix(copies.most_lent() + (algorithm.backward ? copies.rows() : 0), plan.widest_operand());
+    const bool sums = algorithm.backward || algorithm.known_degrees;
+    m.matrix(copies.most_lent() + (sums ? copies.rows() : 0), plan.widest_operand());
     m.list<std::int32_t>(copies.lent());
+    if (algorithm.known_degrees) KnownDegrees::state_memory(m, copies, algorithm);
     for (const auto& layer : plan.layers)
         for (const Direction d : directions)
             if (late(algorithm, d)) BothWays::state_memory(m, copies, algorithm.runs_on, layer->width(d));
