@@ -3,7 +3,7 @@
 // staleness/cases.json.
 #include <set>
 
-#include "contract/strategy_case.hpp"
+#include "contract/strategy_selection.hpp"
 #include "contract/torch_cases.hpp"
 
 using namespace gnnbench;
@@ -13,6 +13,13 @@ using contract::catalog;
 namespace {
 
 constexpr double allowed = 1e-10;
+
+/// GCN whose rows are divided by their degrees.
+contract::ModelVariant mean() {
+    contract::ModelVariant v{.name = "mean"};
+    v.model.normalisation = Normalisation::mean;
+    return v;
+}
 
 Params params_of(const std::string& scheme, const json& values) {
     const auto declared = catalog().find(PluginKind::strategy, scheme).params;
@@ -56,7 +63,7 @@ struct Differences {
     double loss = 0, gradient = 0, weights = 0;  ///< relative
     bool ages = false, runs_on = false;
     std::int64_t memory = 0;  ///< held less stated bytes
-    std::string volume;       ///< counted from what the case's own parameters state
+    std::string volume;       ///< counted from what the case's own parameters state, on any rank
 };
 
 Differences differences(const json& made, const json& c, const json& with_params) {
@@ -97,6 +104,9 @@ Differences differences(const json& made, const json& c, const json& with_params
     d.runs_on = trainer.runs_on();
     d.memory = training.bytes_at_setup() - strategy->stated_memory(problem, rank, sizeof(double));
     d.weights = worst_error(trainer.weights(), matrices(c.at("final"), model));
+    std::string of_ranks;
+    for (const std::string& of_rank : ProcessGroup::world().all_gather(d.volume)) of_ranks += of_rank;
+    d.volume = of_ranks;
     return d;
 }
 
@@ -149,17 +159,19 @@ TEST_CASE("transfers that run on into later epochs bring them the same") {
 TEST_CASE("schemes with old rows are exact where none may be old, as every exact scheme is") {
     const std::vector<std::pair<std::string, std::map<std::string, std::string>>> exact = {
         {"distgnn", {{"algorithm", "cd-0"}}},
+        {"distgnn", {{"algorithm", "cd-0"}, {"degrees", "known"}}},
         {"pipegcn", {{"staleness", "0"}}},
         {"sancus", {{"interval", "1"}}},
         {"sancus", {{"policy", "change"}, {"least_change", "0"}}},
         {"sancus", {{"policy", "change"}, {"most_epochs", "0"}}}};
+    const contract::ModelVariant symmetric{.name = "default"};
     int ran = 0;
     for (const auto& [scheme, set] : exact)
         for (const contract::StrategyVariant& s : contract::variants(scheme, set)) {
             if (!catalog().strategy(scheme)->approximation(s.params).empty()) continue;
             for (const auto& g : graphs::of_every_kind()) {
-                const contract::Outcome o =
-                    contract::run(s, "random", {"reference", DType::f64}, {.name = "default"}, g);
+                const contract::Outcome o = contract::run(s, "random", {"reference", DType::f64},
+                                                          set.contains("degrees") ? mean() : symmetric, g);
                 if (!o.skipped.empty()) continue;
                 ++ran;
                 INFO(scheme << " " << s.changed << ", graph " << g.name);
@@ -174,11 +186,61 @@ TEST_CASE("schemes with old rows are exact where none may be old, as every exact
     CHECK(ran > 30);
 }
 
+TEST_CASE("degrees that a rank knows keep the contract of strategies on every graph and kernel") {
+    int ran = 0;
+    for (const auto& set : std::vector<std::map<std::string, std::string>>{
+             {{"algorithm", "0c"}},
+             {{"algorithm", "cd-r"}, {"delay", "1"}},
+             {{"algorithm", "cd-r"}, {"delay", "2"}},
+             {{"algorithm", "cd-r"}, {"delay", "2"}, {"backward", "local"}}})
+        for (const contract::KernelVariant& k : contract::kernels())
+            for (const auto& g : graphs::of_every_kind()) {
+                std::map<std::string, std::string> known = set;
+                known["degrees"] = "known";
+                const contract::StrategyVariant s = contract::variants("distgnn", known)[0];
+                const contract::Outcome o = contract::run(s, "random", k, mean(), g);
+                ++ran;
+                INFO(s.changed << ", kernel " << k.name << (k.dtype == DType::f32 ? " float32" : " float64")
+                               << ", graph " << g.name);
+                CHECK(o.skipped == "");
+                CHECK(o.replicas.within(o.agreement.tolerance));
+                CHECK(o.evaluation_problem == "");
+                CHECK(o.volume_difference == "");
+                CHECK(o.allocations_in_epochs == 0);
+                CHECK(o.copies_in_epochs <= o.kept);
+                if (k.name == "reference") CHECK(o.bytes_at_setup == o.stated_bytes);
+            }
+    CHECK(ran >= 40);
+}
+
+TEST_CASE("degrees that a rank knows are refused where a row is not divided by its own") {
+    const auto strategy = catalog().strategy("distgnn");
+    const Params known = params_of("distgnn", {{"degrees", "known"}});
+    const auto why = [&](Normalisation n) {
+        ModelSpec model = mean().complete_model();
+        model.normalisation = n;
+        return strategy->why_unsupported({3, model, mean().complete_train(), known});
+    };
+    CHECK(why(Normalisation::mean) == "");
+    CHECK_THAT(why(Normalisation::symmetric),
+               Catch::Contains("degrees: known") && Catch::Contains("symmetric scales"));
+    CHECK_THAT(why(Normalisation::none), Catch::Contains("degrees: known") && Catch::Contains("none divides"));
+
+    graphs::NamedGraph signed_weights = graphs::directed_random(40, 200, true);
+    signed_weights.weights[7] = -0.5F;
+    contract::StrategyVariant s{"distgnn", known, ""};
+    CHECK_NOTHROW(
+        contract::run(s, "random", {"reference", DType::f64}, mean(), signed_weights));  // cd-0 needs none
+    s.params = params_of("distgnn", {{"degrees", "known"}, {"algorithm", "0c"}});
+    CHECK_THROWS_WITH(contract::run(s, "random", {"reference", DType::f64}, mean(), signed_weights),
+                      Catch::Contains("has one of -0.5"));
+}
+
 // What each check above would say of a scheme with a mistake: one that computes what other parameters ask for.
 TEST_CASE("a mistake in what is old is found") {
     const json made = read_cases("staleness/cases.json");
     REQUIRE(ProcessGroup::world().size() == made.at("parts").get<int>());
-    int fresh = 0, unsmoothed = 0, late = 0, own = 0, delayed = 0, local = 0;
+    int fresh = 0, unsmoothed = 0, late = 0, own = 0, delayed = 0, local = 0, whole = 0;
     for (const json& c : made.at("cases")) {
         json wrong = c.at("params");
         INFO(c.at("scheme") << " " << wrong << ", layers " << c.at("layers") << ", widths " << c.at("widths"));
@@ -220,6 +282,16 @@ TEST_CASE("a mistake in what is old is found") {
             CHECK(d.volume != "");
             ++local;
         }
+        if (c.at("scheme") == "distgnn" && c.at("params").contains("degrees") &&
+            c.at("params").at("algorithm") != "cd-0") {
+            wrong = c.at("params");
+            wrong.at("degrees") = "whole";
+            const Differences d = differences(made, c, wrong);
+            CHECK(d.loss > allowed);
+            CHECK(d.gradient > allowed);
+            CHECK(d.volume == "");
+            ++whole;
+        }
         if (c.at("scheme") == "sancus" && wrong.at("policy") == "interval" && wrong.at("interval") > 1) {
             wrong.at("interval") = wrong.at("interval").get<int>() + 1;  // a broadcast left out that is stated
             Differences d = differences(made, c, wrong);
@@ -241,4 +313,5 @@ TEST_CASE("a mistake in what is old is found") {
     CHECK(own >= 4);
     CHECK(delayed >= 4);
     CHECK(local >= 4);
+    CHECK(whole >= 4);
 }

@@ -66,6 +66,8 @@ def train(g, case):
     scheme.part, scheme.layers = part, len(case["widths"]) - 1
     rows = torch.arange(len(a))
     if isinstance(scheme, DistGnn):
+        if scheme.known:
+            a = exact.adjacency(g, "none", case["self_loops"])
         inside = scheme.lay_out(g, a, case)
         x, rows = x[scheme.vertex], scheme.roots
 
@@ -103,9 +105,11 @@ def settings():
                     {"policy": "change", "least_change": 0.03, "own_rows": "cached", "cache_input": False},
                     {"policy": "released", "epochs": 55}):
         yield "sancus", default | changed
-    for algorithm, delay, backward, epochs in (("cd-0", 5, "summed", 5), ("cd-0", 5, "local", 5), ("0c", 5, "summed", 5),
-                                               ("cd-r", 1, "summed", 5), ("cd-r", 2, "summed", 8), ("cd-r", 2, "local", 8)):
-        yield "distgnn", {"algorithm": algorithm, "delay": delay, "backward": backward, "epochs": epochs}
+    for degrees in ({}, {"degrees": "known"}):
+        for algorithm, delay, backward, epochs in (("cd-0", 5, "summed", 5), ("cd-0", 5, "local", 5), ("0c", 5, "summed", 5),
+                                                   ("cd-r", 1, "summed", 5), ("cd-r", 2, "summed", 8),
+                                                   ("cd-r", 2, "local", 8)):
+            yield "distgnn", {"algorithm": algorithm, "delay": delay, "backward": backward, "epochs": epochs} | degrees
 
 
 def cases(graphs):
@@ -119,6 +123,10 @@ def cases(graphs):
                "self_loops": False, "epsilon": 0.25}]
     for scheme, params in settings():
         for i, model in enumerate(models):
+            if params.get("degrees") == "known":  # a matter of rows that are divided by theirs, with self-loops and without
+                if model["normalisation"] == "none":
+                    continue
+                model = model | {"normalisation": "mean"}
             yield {"scheme": scheme, "params": {k: v for k, v in params.items() if k != "epochs"},
                    "epochs": params.get("epochs", EPOCHS), "graph": i % len(graphs), **model,
                    "optimizer": "sgd", "weight_decay": [0.0] * (len(model["widths"]) - 1), "trained_features": False}
@@ -139,6 +147,8 @@ def mistaken(scheme, params):
         if params["algorithm"] != "0c":
             yield params | {"algorithm": "0c"}
             yield params | {"backward": "local" if params["backward"] == "summed" else "summed"}
+        if params.get("degrees") == "known" and params["algorithm"] != "cd-0":
+            yield params | {"degrees": "whole"}
 
 
 def cut_vertices(g, case):

@@ -125,12 +125,14 @@ class Sancus:
 
 class DistGnn:
     """Of a product, each copy of a vertex has its part's share. Shares go to the vertex' root and their sums back: at once, in
-    bins for use r epochs later, or never. So do gradients, or they stay where they are."""
+    bins for use r epochs later, or never. So do gradients, or they stay where they are. Where degrees are those known, shares
+    are not normalised, their degrees go with them, and each copy divides what it has by the degree that it then has."""
 
     def __init__(self, params):
         self.algorithm = params["algorithm"]
         self.delay = params["delay"] if self.algorithm == "cd-r" else 1
         self.summed = params["backward"] == "summed" and self.algorithm != "0c"
+        self.known = params.get("degrees") == "known"
         self.shares, self.sums = {}, {}  # by what, layer and epoch: of all copies; of roots
         self.epoch = -1
 
@@ -159,6 +161,7 @@ class DistGnn:
                 p = part_of.get((v, u), root[v])
                 if a[v, u] != 0:
                     inside[place[p, v], place[p, u]] = a[v, u]
+        self.degrees = inside.sum(1, keepdim=True)
         return inside
 
     def begin_epoch(self):
@@ -187,7 +190,11 @@ class DistGnn:
         share = inside @ h
         if share.requires_grad and h.requires_grad and self.summed:
             share.register_hook(lambda g: self.together("gradients", layer, g.detach().clone()))
-        return share + (self.together("features", layer, share.detach().clone()) - share).detach()
+        z = share + (self.together("features", layer, share.detach().clone()) - share).detach()
+        if not self.known:
+            return z
+        degrees = self.together("degrees", layer, self.degrees)
+        return z * torch.where(degrees > 0, 1 / degrees, 0.0)  # as Â's rows without weights: their scale is 0
 
     def end_epoch(self, between):
         pass
