@@ -128,8 +128,7 @@ CheckedEvent::Judge CheckedTransport::reduced(const char* operation, const Reduc
 Event CheckedTransport::do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) {
     const bool sends = inner().rank() == root;
     in_flight_->check_access("broadcast", data, bytes, !sends);
-    auto copy = sends ? read_bytes(backend_, data, bytes, stream())
-                      : std::vector<std::byte>(usize(bytes));
+    auto copy = sends ? read_bytes(backend_, data, bytes, stream()) : std::vector<std::byte>(usize(bytes));
     const auto expected = control_->broadcast(std::move(copy), root);
     const auto id = in_flight_->begin("broadcast", data, bytes, !sends);
     return judged(inner().broadcast(data, bytes, root, wait), same_bytes("broadcast", data, bytes, expected, id));
@@ -138,8 +137,7 @@ Event CheckedTransport::do_broadcast(void* data, std::int64_t bytes, int root, W
 Event CheckedTransport::do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait wait) {
     const std::int64_t bytes = count * static_cast<std::int64_t>(size_of(dtype));
     in_flight_->check_access("all-reduce", data, bytes, true);
-    const auto sums = control_->all_reduce(
-        terms_of(read_numbers(backend_, data, count, dtype, stream()), op), op);
+    const auto sums = control_->all_reduce(terms_of(read_numbers(backend_, data, count, dtype, stream()), op), op);
     const auto id = in_flight_->begin("all-reduce", data, bytes, true);
     return judged(inner().all_reduce(data, count, dtype, op, wait),
                   reduced("all-reduce", {data, count, dtype, op, sums}, id));
@@ -149,8 +147,7 @@ Event CheckedTransport::do_reduce(void* data, std::int64_t count, DType dtype, R
     const std::int64_t bytes = count * static_cast<std::int64_t>(size_of(dtype));
     const bool receives = inner().rank() == root;
     in_flight_->check_access("reduce", data, bytes, receives);
-    const auto sums = control_->all_reduce(
-        terms_of(read_numbers(backend_, data, count, dtype, stream()), op), op);
+    const auto sums = control_->all_reduce(terms_of(read_numbers(backend_, data, count, dtype, stream()), op), op);
     const auto id = in_flight_->begin("reduce", data, bytes, receives);
     Event event = inner().reduce(data, count, dtype, op, root, wait);
     if (receives) return judged(std::move(event), reduced("reduce", {data, count, dtype, op, sums}, id));
@@ -163,8 +160,7 @@ Event CheckedTransport::do_reduce(void* data, std::int64_t count, DType dtype, R
 Event CheckedTransport::do_all_gather(void* all, std::span<const std::int64_t> byte_counts, Wait wait) {
     const std::int64_t bytes = total(byte_counts);
     in_flight_->check_access("all-gather", all, bytes, true);
-    const auto expected =
-        control_->all_gather(read_bytes(backend_, all, bytes, stream()), byte_counts);
+    const auto expected = control_->all_gather(read_bytes(backend_, all, bytes, stream()), byte_counts);
     const auto id = in_flight_->begin("all-gather", all, bytes, true);
     return judged(inner().all_gather(all, byte_counts, wait), same_bytes("all-gather", all, bytes, expected, id));
 }
@@ -176,8 +172,7 @@ Event CheckedTransport::do_reduce_scatter(const void* all, void* mine, std::span
     in_flight_->check_access("reduce-scatter", all, total(counts) * size, false);
     in_flight_->check_access("reduce-scatter", mine, counts[rank] * size, true);
     const auto sums = control_->all_reduce(
-        terms_of(read_numbers(backend_, all, total(counts), dtype, stream()), ReduceOp::sum),
-        ReduceOp::sum);
+        terms_of(read_numbers(backend_, all, total(counts), dtype, stream()), ReduceOp::sum), ReduceOp::sum);
     const auto read = in_flight_->begin("reduce-scatter", all, total(counts) * size, false);
     const auto written = in_flight_->begin("reduce-scatter", mine, counts[rank] * size, true);
     auto judge = reduced("reduce-scatter",
@@ -257,9 +252,8 @@ std::vector<Event> CheckedTransport::do_read_rows(ConstMatrixView from, std::spa
                       step = usize(from.ld) * size_of(from.dtype);
     std::vector<Message> read;
     for (const RowSet& s : sends) {
-        const auto all =
-            read_bytes(backend_, from.data, static_cast<std::int64_t>(usize(from.rows) * step - step + row_bytes),
-                       stream());
+        const auto all = read_bytes(
+            backend_, from.data, static_cast<std::int64_t>(usize(from.rows) * step - step + row_bytes), stream());
         const std::span<const std::int32_t> numbers = s.rows.listed();
         std::vector<std::byte> rows(numbers.size() * row_bytes);
         for (std::size_t i = 0; i < numbers.size(); ++i)

@@ -66,9 +66,7 @@ private:
 /// A rank's host and streams.
 struct SimulatedRank::State {
     State(Engine& engine_of_all, int number);
-    Stream& stream(StreamRole role) {
-        return streams[engine.machine().device.streams == 1 ? 0 : usize(role)];
-    }
+    Stream& stream(StreamRole role) { return streams[engine.machine().device.streams == 1 ? 0 : usize(role)]; }
     /// Waits until the host's clock may pass the moment.
     void wait_for(const std::shared_ptr<Moment>& moment);
     /// After an item was given to a stream: a host that is far ahead of its device waits for it, as a driver makes it.

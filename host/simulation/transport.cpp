@@ -167,8 +167,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Transport> SimulatedRank::connect(const ProcessGroup& group) {
-    return std::make_unique<SimulatedTransport>(group.split(0, group.rank()), *this,
-                                                StreamRole::communication);
+    return std::make_unique<SimulatedTransport>(group.split(0, group.rank()), *this, StreamRole::communication);
 }
 
 }  // namespace gnnbench::simulation

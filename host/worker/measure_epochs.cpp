@@ -127,8 +127,7 @@ std::vector<TrainedEpoch> train_run(const Measurement& m, CollectiveTrainer& tra
     std::vector<TrainedEpoch> run;
     timed_epochs(m.group, m.backend, trainer, first, run_length(m, trainer, first),
                  [&](std::int64_t, const Step& step) {
-                     run.push_back(
-                         {step, m.counter.take(), trainer.row_ages(), m.backend.memory().peak_bytes});
+                     run.push_back({step, m.counter.take(), trainer.row_ages(), m.backend.memory().peak_bytes});
                  });
     return run;
 }
@@ -142,8 +141,7 @@ Step write_epoch(const Measurement& m, const CollectiveTrainer& trainer, const T
                  {"loss", m.backend.holds_values() ? finite_or_null(step.loss) : json(nullptr)},
                  {"steps", trainer.steps(e)},
                  {"samples", step.samples}};
-    if (m.as_stated)
-        line["as_stated"] = m.group.maximum({m.as_stated(e, trained.counted) ? 0.0 : 1.0})[0] == 0;
+    if (m.as_stated) line["as_stated"] = m.group.maximum({m.as_stated(e, trained.counted) ? 0.0 : 1.0})[0] == 0;
     if (json ages = ages_of(trained.ages, m.group); !ages.is_null()) line["row_ages"] = std::move(ages);
     line["ranks"] =
         m.record.gather(epoch_json(m.backend.trace().times(index), trained.counted, trained.peak_bytes));

@@ -149,7 +149,8 @@ TEST_CASE("bns-gcn multiplies by its own block while it exchanges only where it 
     }
 }
 
-TEST_CASE("pipegcn and distgnn hide the end of an epoch's transfers behind the next epoch only where they run on") {
+TEST_CASE(
+    "pipegcn and distgnn hide the end of an epoch's transfers behind the next epoch only where they run on") {
     const std::map<std::string, std::map<std::string, std::string>> late{
         {"pipegcn", {}}, {"distgnn", {{"algorithm", "cd-r"}, {"delay", "2"}}}};
     for (const auto& [name, set] : late) {
@@ -163,7 +164,8 @@ TEST_CASE("pipegcn and distgnn hide the end of an epoch's transfers behind the n
             REQUIRE(out.skipped.empty());
             return std::accumulate(out.epochs_s.begin(), out.epochs_s.end(), 0.0);
         };
-        const double waits_s = trained(set, false), alone_s = trained(runs_on, false), on_s = trained(runs_on, true);
+        const double waits_s = trained(set, false), alone_s = trained(runs_on, false),
+                     on_s = trained(runs_on, true);
         INFO(name << ": " << waits_s << " s, " << alone_s << " s with a pause after each epoch, " << on_s
                   << " s without");
         CHECK(on_s < 0.99 * alone_s);

@@ -141,7 +141,8 @@ TEST_CASE("transfers that run on into later epochs bring them the same") {
                                                       : running_on.value("algorithm", "") == "cd-r";
         if (!late) continue;
         running_on["transfers"] = "run_on";
-        INFO(c.at("scheme") << " " << running_on << ", layers " << c.at("layers") << ", widths " << c.at("widths"));
+        INFO(c.at("scheme") << " " << running_on << ", layers " << c.at("layers") << ", widths "
+                            << c.at("widths"));
         const Differences d = differences(made, c, running_on);
         CHECK(d.runs_on);
         CHECK(d.loss <= allowed);
@@ -160,6 +161,7 @@ TEST_CASE("schemes with old rows are exact where none may be old, as every exact
     const std::vector<std::pair<std::string, std::map<std::string, std::string>>> exact = {
         {"distgnn", {{"algorithm", "cd-0"}}},
         {"distgnn", {{"algorithm", "cd-0"}, {"degrees", "known"}}},
+        {"distgnn", {{"algorithm", "cd-0"}, {"self_loops", "copies"}}},
         {"pipegcn", {{"staleness", "0"}}},
         {"sancus", {{"interval", "1"}}},
         {"sancus", {{"policy", "change"}, {"least_change", "0"}}},
@@ -240,7 +242,7 @@ TEST_CASE("degrees that a rank knows are refused where a row is not divided by i
 TEST_CASE("a mistake in what is old is found") {
     const json made = read_cases("staleness/cases.json");
     REQUIRE(ProcessGroup::world().size() == made.at("parts").get<int>());
-    int fresh = 0, unsmoothed = 0, late = 0, own = 0, delayed = 0, local = 0, whole = 0;
+    int fresh = 0, unsmoothed = 0, late = 0, own = 0, delayed = 0, local = 0, whole = 0, loops = 0;
     for (const json& c : made.at("cases")) {
         json wrong = c.at("params");
         INFO(c.at("scheme") << " " << wrong << ", layers " << c.at("layers") << ", widths " << c.at("widths"));
@@ -282,7 +284,7 @@ TEST_CASE("a mistake in what is old is found") {
             CHECK(d.volume != "");
             ++local;
         }
-        if (c.at("scheme") == "distgnn" && c.at("params").contains("degrees") &&
+        if (c.at("scheme") == "distgnn" && c.at("params").value("degrees", "") == "known" &&
             c.at("params").at("algorithm") != "cd-0") {
             wrong = c.at("params");
             wrong.at("degrees") = "whole";
@@ -291,6 +293,17 @@ TEST_CASE("a mistake in what is old is found") {
             CHECK(d.gradient > allowed);
             CHECK(d.volume == "");
             ++whole;
+        }
+        const bool has_loops = c.at("self_loops").get<bool>() || c.at("layers") == "gin";
+        if (c.at("scheme") == "distgnn" && c.at("params").value("self_loops", "") == "copies" && has_loops &&
+            c.at("params").at("algorithm") != "cd-0") {
+            wrong = c.at("params");
+            wrong.at("self_loops") = "root";
+            const Differences d = differences(made, c, wrong);
+            CHECK(d.loss > allowed);
+            CHECK(d.gradient > allowed);
+            CHECK(d.volume == "");
+            ++loops;
         }
         if (c.at("scheme") == "sancus" && wrong.at("policy") == "interval" && wrong.at("interval") > 1) {
             wrong.at("interval") = wrong.at("interval").get<int>() + 1;  // a broadcast left out that is stated
@@ -314,4 +327,5 @@ TEST_CASE("a mistake in what is old is found") {
     CHECK(delayed >= 4);
     CHECK(local >= 4);
     CHECK(whole >= 4);
+    CHECK(loops >= 4);
 }

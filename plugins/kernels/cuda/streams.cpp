@@ -57,8 +57,7 @@ Streams::Streams() : events_(std::make_shared<EventPool>(cudaEventDisableTiming)
     check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
     for (std::size_t made = 0; made < streams_.size(); ++made) {
         const int priority = made == usize(StreamRole::compute) ? lowest : highest;
-        const cudaError_t code =
-            cudaStreamCreateWithPriority(&streams_[made], cudaStreamNonBlocking, priority);
+        const cudaError_t code = cudaStreamCreateWithPriority(&streams_[made], cudaStreamNonBlocking, priority);
         if (code == cudaSuccess) continue;
         while (made > 0) (void)cudaStreamDestroy(streams_[--made]);
         check(code, "cudaStreamCreateWithPriority");

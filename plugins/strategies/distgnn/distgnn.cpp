@@ -71,7 +71,7 @@ public:
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t epoch) const override {
         const Algorithm algorithm(p.params, p.ranks);
-        const HeldCopies copies(p.dataset.graph, p.index, rank, algorithm.bins);
+        const HeldCopies copies(p.dataset.graph, p.index, rank, algorithm);
         const auto product = [&](Direction d, std::int64_t width) {
             return dist::exchanged_sums_volume(copies, d, algorithm, epoch, width * element_bytes);
         };
@@ -82,7 +82,7 @@ public:
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
         const Algorithm algorithm(p.params, p.ranks);
-        const HeldCopies copies(p.dataset.graph, p.index, rank, algorithm.bins);
+        const HeldCopies copies(p.dataset.graph, p.index, rank, algorithm);
         const LayerPlan layers = plan(p);
         const auto product = [&](MemoryStatement& m, std::int64_t) {
             dist::state_exchanged_sums(m, copies, layers, algorithm);
@@ -92,7 +92,7 @@ public:
 
     void state_host_memory(HostStatement& m, const Problem& p, int rank) const override {
         const Algorithm algorithm(p.params, p.ranks);
-        const HeldCopies copies(p.dataset.graph, p.index, rank, algorithm.bins);
+        const HeldCopies copies(p.dataset.graph, p.index, rank, algorithm);
         const Adjacency a = adjacency_of(p);
         state_owned_rows(m, p, rank);
         m.take(host_bytes::owned_id * copies.copies());
@@ -110,12 +110,18 @@ public:
         m.prepares(copies.rows(), copies.rows(), nonzeros);
         m.take(sums);
         m.let_go(2 * cut + sums);
+        if (const std::int64_t loops = copies.loop_count(a, p.dataset.graph); loops > 0) {
+            const std::int64_t diagonal = host_bytes::cut(copies.rows(), loops);
+            m.take(diagonal);
+            m.prepares(copies.rows(), copies.rows(), loops);
+            m.let_go(diagonal);
+        }
     }
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         const Algorithm algorithm(p.params, p.ranks);
         const auto copies =
-            std::make_shared<const HeldCopies>(p.dataset.graph, p.index, rank.world.rank(), algorithm.bins);
+            std::make_shared<const HeldCopies>(p.dataset.graph, p.index, rank.world.rank(), algorithm);
         RowLayout layout{.part = rank.world.rank(),
                          .group = {std::shared_ptr<void>(), &rank.world},
                          .copies = copies->copied_vertices()};
@@ -137,13 +143,18 @@ constexpr ParamDecl parameters[] = {
      "`delay` epochs later; never"},
     {"delay", ParamType::integer, "5", 1, 1000, nullptr, "r of cd-r: how many bins, and how many epochs late"},
     {"transfers", ParamType::choice, "end_with_epoch", 0, 0, "end_with_epoch|run_on",
-     "of cd-r: an epoch waits for its own transfers at its end; or the one that uses them does, as released: epochs "
+     "of cd-r: an epoch waits for its own transfers at its end; or the one that uses them does, as released: "
+     "epochs "
      "then follow one another without a pause"},
     {"backward", ParamType::choice, "summed", 0, 0, "summed|local",
      "gradients of copies: summed as partial aggregates are, or left where they are, as in the released code"},
     {"degrees", ParamType::choice, "whole", 0, 0, "whole|known",
      "what normalisation: mean divides by: degrees of the whole graph, or those that a rank knows, as in the "
      "released code"},
+    {"self_loops", ParamType::choice, "root", 0, 0, "root|copies",
+     "whose diagonals of Â are that the graph has not: the root's, as other entries; or every copy's own, added "
+     "after "
+     "the exchange, as in the released code's aggregator gcn"},
 };
 
 }  // namespace

@@ -67,15 +67,16 @@ public:
           roots_(backend_.matrix(copies_->most_lent(), plan.widest_operand())),
           lent_rows_(backend_.upload(std::span<const std::int32_t>(copies_->lent_rows()))) {
         if (algorithm.known_degrees) require_no_negative_weight(problem.dataset.graph);
-        const std::vector<double> known = prepare(a, problem.dataset.graph);
+        const RowSums own = prepare(a, problem.dataset.graph);
         if (algorithm.runs_on) aside_.emplace(world_.aside());
         if (algorithm.backward || algorithm.known_degrees)
             sums_ = backend_.matrix(copies_->rows(), plan.widest_operand());
-        if (algorithm.known_degrees) learn_degrees(known);
+        if (algorithm.known_degrees) learn_degrees(own);
         for (const auto& layer : plan.layers) {
             model_layers_.push_back(layer->spec().model_layer);
             for (const Direction d : directions)
-                if (late(algorithm, d)) late_[usize(d)].emplace_back(backend_, *copies_, algorithm.runs_on, layer->width(d));
+                if (late(algorithm, d))
+                    late_[usize(d)].emplace_back(backend_, *copies_, algorithm.runs_on, layer->width(d));
         }
         for (auto& used : used_) used.resize(model_layers_.size());
     }
@@ -102,6 +103,7 @@ public:
         const MatrixView sums = divides() ? sums_.view().reshaped(c.rows, c.cols) : c;
         backend_.spmm(*matrix_, b, sums);
         sum_copies(d, sums);
+        if (loops_) backend_.spmm(*loops_, b, sums, {.beta = 1});
         if (divides()) known_->divide(sums, c);
         backend_.apply(e, c);
     }
@@ -129,47 +131,66 @@ public:
     }
 
 private:
-    /// Returns the sum of each row's entries, if this back end holds values.
-    std::vector<double> prepare(const Adjacency& a, const GraphView& graph) {
+    /// Of each row, where there are values: what its entries add up to, and what its copy's own does.
+    struct RowSums {
+        std::vector<double> entries, loops;
+    };
+    RowSums prepare(const Adjacency& a, const GraphView& graph) {
+        const std::int64_t n = copies_->rows(), loops = copies_->loop_count(a, graph);
+        RowSums sums{.entries = std::vector<double>(usize(n)), .loops = std::vector<double>(usize(n))};
         if (!backend_.holds_values()) {
-            const std::int64_t n = copies_->rows();
             const SparseSize size{n, n, copies_->nonzeros(a, graph)};
             matrix_ = backend_.prepare(size);
             transposed_ = backend_.prepare(size);
-            return std::vector<double>(usize(n));
+            if (loops > 0) loops_ = backend_.prepare(SparseSize{n, n, loops});
+            return sums;
         }
         const Csr entries = copies_->matrix(a, graph);
         matrix_ = backend_.prepare(entries);
         transposed_ = backend_.prepare(transposed(entries, a.threads()));
-        return row_sums(entries);
+        sums.entries = row_sums(entries);
+        if (loops == 0) return sums;
+        const Csr diagonal = copies_->loops(a, graph);
+        loops_ = backend_.prepare(diagonal);
+        sums.loops = row_sums(diagonal);
+        return sums;
     }
 
     /// Of a bin: what a root knows when the bin's copies have come, and a copy when its root's sum has.
-    void learn_degrees(const std::vector<double>& own) {
-        known_.emplace(backend_, *copies_, own);
+    void learn_degrees(const RowSums& own) {
+        const auto with_loops = [&](std::vector<double> sums) {
+            for (std::size_t r = 0; r < sums.size(); ++r) sums[r] += own.loops[r];
+            return sums;
+        };
+        known_.emplace(backend_, *copies_, with_loops(own.entries));
         if (algorithm_.exchange != Algorithm::Exchange::late) return;
         const MatrixView sums = sums_.view().reshaped(copies_->rows(), 1);
         for (int bin = 0; bin < copies_->bins(); ++bin) {
-            backend_.upload(std::span<const double>(own), sums);
+            backend_.upload(std::span<const double>(own.entries), sums);
             add_at_roots(bin, sums);
             take_from_roots(bin, sums);
-            known_->add_bin(backend_.download(sums).values);
+            known_->add_bin(with_loops(backend_.download(sums).values));
         }
     }
     bool divides() const { return training_ && known_; }
 
     // A copy's gradient is that of its root's sum, which all copies read: U_i ← Â_iᵀ Σ over copies of G, each divided by the
-    // degree that its own row was
+    // degree that its own row was. What a copy adds to itself returns its own.
     void return_gradients(MatrixView g, MatrixView u) {
         const bool sums_copies = training_ ? exchanges(algorithm_, Direction::backward) : algorithm_.backward;
-        if (!sums_copies && !divides()) return backend_.spmm(*transposed_, g, u);
+        if (!sums_copies && !divides()) {
+            backend_.spmm(*transposed_, g, u);
+            if (loops_) backend_.spmm(*loops_, g, u, {.beta = 1});
+            return;
+        }
         const MatrixView sums = sums_.view().reshaped(g.rows, g.cols);  // the layer still needs each copy's own
         if (divides())
             known_->divide(g, sums);
         else
             backend_.copy(g, sums);
+        if (loops_) backend_.spmm(*loops_, sums, u);
         sum_copies(Direction::backward, sums);
-        backend_.spmm(*transposed_, sums, u);
+        backend_.spmm(*transposed_, sums, u, {.beta = loops_ ? 1.0 : 0.0});
     }
 
     void sum_copies(Direction d, MatrixView sums) {
@@ -260,10 +281,10 @@ private:
     Algorithm algorithm_;
     Backend& backend_;
     Communicator& world_;
-    std::optional<Communicator> aside_;  ///< if transfers run on
-    std::unique_ptr<PreparedMatrix> matrix_, transposed_;
-    Matrix roots_;  ///< rows of lent roots of a bin, on their way
-    Matrix sums_;   ///< over copies: of gradients, and before they are divided
+    std::optional<Communicator> aside_;                            ///< if transfers run on
+    std::unique_ptr<PreparedMatrix> matrix_, transposed_, loops_;  ///< loops_: if copies have their own
+    Matrix roots_;                                                 ///< rows of lent roots of a bin, on their way
+    Matrix sums_;  ///< over copies: of gradients, and before they are divided
     Array<std::int32_t> lent_rows_;
     std::optional<KnownDegrees> known_;
     std::vector<int> model_layers_;                  ///< by layer of the plan

@@ -26,11 +26,12 @@ std::vector<std::int64_t> dealt(const Lists& lists, int bins, Take&& take) {
 
 }  // namespace
 
-HeldCopies::HeldCopies(const GraphView& graph, const IndexMap& index, Part part, int bins)
+HeldCopies::HeldCopies(const GraphView& graph, const IndexMap& index, Part part, const Algorithm& algorithm)
     : index_(index),
       part_(part),
       parts_(index.parts()),
-      bins_(bins),
+      bins_(algorithm.bins),
+      loops_at_copies_(algorithm.loops_at_copies),
       roots_(index.size(part)),
       positions_(index.vertices()) {
     Lists held(usize(parts_)), lent(usize(parts_));
@@ -43,12 +44,12 @@ HeldCopies::HeldCopies(const GraphView& graph, const IndexMap& index, Part part,
         for (const std::int32_t local : held[usize(j)]) positions_.insert(index.offset(j) + local);
     positions_.count();
     place_.resize(usize(positions_.size()));
-    held_ = dealt(held, bins, [&](std::size_t j, std::size_t i) {
+    held_ = dealt(held, bins_, [&](std::size_t j, std::size_t i) {
         const std::int64_t position = index.offset(static_cast<Part>(j)) + held[j][i];
         place_[usize(positions_.rank(position))] = static_cast<std::int32_t>(copied_.size());
         copied_.push_back(index.vertex_at(position));
     });
-    lent_ = dealt(lent, bins, [&](std::size_t j, std::size_t i) { lent_rows_.push_back(lent[j][i]); });
+    lent_ = dealt(lent, bins_, [&](std::size_t j, std::size_t i) { lent_rows_.push_back(lent[j][i]); });
 }
 
 Run HeldCopies::run(const std::vector<std::int64_t>& starts, int bin, Part j, Part parts) const {
@@ -75,7 +76,7 @@ std::int64_t HeldCopies::row_of(std::int64_t position) const {
 }
 
 template <class Visit>
-void HeldCopies::visit_entries(const Adjacency& a, const GraphView& graph, Visit&& visit) const {
+void HeldCopies::visit_entries(const Adjacency& a, const GraphView& graph, Share share, Visit&& visit) const {
     const auto parts = index_.part_of_entry();
     for (std::int64_t r = 0; r < rows(); ++r) {
         const bool root = r < roots_;
@@ -84,26 +85,28 @@ void HeldCopies::visit_entries(const Adjacency& a, const GraphView& graph, Visit
         std::int64_t e = graph.indptr[usize(value(v))];
         const std::int64_t end = graph.indptr[usize(value(v)) + 1];
         a.row(value(v), [&](std::int64_t column, double w) {
-            // What is no entry of the graph is a diagonal, which belongs to the root.
+            // What is no entry of the graph is a diagonal.
             const bool stored = e < end && graph.indices[usize(e)] == column;
-            const bool mine = stored && !parts.empty() ? parts[usize(e)] == part_ : root;
+            const bool of_each_copy = !stored && loops_at_copies_;
+            const bool mine = of_each_copy || (stored && !parts.empty() ? parts[usize(e)] == part_ : root);
             e += stored;
-            if (mine) visit(r, row_of(index_.position(GlobalId{column})), w);
+            if (mine && of_each_copy == (share == Share::of_each_copy))
+                visit(r, row_of(index_.position(GlobalId{column})), w);
         });
     }
 }
 
-std::int64_t HeldCopies::nonzeros(const Adjacency& a, const GraphView& graph) const {
+std::int64_t HeldCopies::count(const Adjacency& a, const GraphView& graph, Share share) const {
     std::int64_t count = 0;
-    visit_entries(a, graph, [&](std::int64_t, std::int64_t, double) { ++count; });
+    visit_entries(a, graph, share, [&](std::int64_t, std::int64_t, double) { ++count; });
     return count;
 }
 
-Csr HeldCopies::matrix(const Adjacency& a, const GraphView& graph) const {
+Csr HeldCopies::entries(const Adjacency& a, const GraphView& graph, Share share) const {
     const SetupTimer timer(a.cost());
     Csr m{.rows = rows(), .cols = rows(), .indptr = {}, .indices = {}, .values = {}};
     m.indptr.assign(usize(m.rows) + 1, 0);
-    visit_entries(a, graph, [&](std::int64_t r, std::int64_t column, double w) {
+    visit_entries(a, graph, share, [&](std::int64_t r, std::int64_t column, double w) {
         ++m.indptr[usize(r) + 1];
         m.indices.push_back(static_cast<std::int32_t>(column));
         m.values.push_back(w);
@@ -111,6 +114,19 @@ Csr HeldCopies::matrix(const Adjacency& a, const GraphView& graph) const {
     for (std::size_t r = 1; r < m.indptr.size(); ++r) m.indptr[r] += m.indptr[r - 1];
     sort_columns(m, a.threads());
     return m;
+}
+
+std::int64_t HeldCopies::nonzeros(const Adjacency& a, const GraphView& graph) const {
+    return count(a, graph, Share::exchanged);
+}
+Csr HeldCopies::matrix(const Adjacency& a, const GraphView& graph) const {
+    return entries(a, graph, Share::exchanged);
+}
+std::int64_t HeldCopies::loop_count(const Adjacency& a, const GraphView& graph) const {
+    return loops_at_copies_ ? count(a, graph, Share::of_each_copy) : 0;
+}
+Csr HeldCopies::loops(const Adjacency& a, const GraphView& graph) const {
+    return entries(a, graph, Share::of_each_copy);
 }
 
 }  // namespace gnnbench::dist

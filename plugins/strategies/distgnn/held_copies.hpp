@@ -6,6 +6,8 @@
 #include <gnnbench/position_set.hpp>
 #include <gnnbench/training/adjacency.hpp>
 
+#include "algorithm.hpp"
+
 namespace gnnbench::dist {
 
 /// Rows [first, first + count).
@@ -19,7 +21,7 @@ struct Run {
 class HeldCopies {
 public:
     /// Reads the whole graph.
-    HeldCopies(const GraphView& graph, const IndexMap& index, Part part, int bins);
+    HeldCopies(const GraphView& graph, const IndexMap& index, Part part, const Algorithm& algorithm);
 
     std::int64_t roots() const { return roots_; }
     std::int64_t copies() const { return held_.back(); }
@@ -40,21 +42,28 @@ public:
     const std::vector<GlobalId>& copied_vertices() const { return copied_; }
     const std::vector<std::int32_t>& lent_rows() const { return lent_rows_; }
 
-    /// Entries of this rank, and those diagonal entries of its roots that Â has and the graph does not.
+    /// Of Â, what is added up before copies are exchanged: entries of this rank, and, unless each copy has its own, those
+    /// diagonal entries of its roots that Â has and the graph does not.
     std::int64_t nonzeros(const Adjacency& a, const GraphView& graph) const;
-    /// Those entries of Â: [rows × rows].
-    Csr matrix(const Adjacency& a, const GraphView& graph) const;
+    Csr matrix(const Adjacency& a, const GraphView& graph) const;  ///< [rows × rows]
+    /// What is added to each copy afterwards: such diagonal entries of all rows, or none.
+    std::int64_t loop_count(const Adjacency& a, const GraphView& graph) const;
+    Csr loops(const Adjacency& a, const GraphView& graph) const;  ///< [rows × rows]
 
 private:
     Run run(const std::vector<std::int64_t>& starts, int bin, Part j, Part parts) const;
     std::int64_t row_of(std::int64_t position) const;
+    enum class Share : std::uint8_t { exchanged, of_each_copy };
     /// Calls visit(row, column, value) for each entry, row by row.
     template <class Visit>
-    void visit_entries(const Adjacency& a, const GraphView& graph, Visit&& visit) const;
+    void visit_entries(const Adjacency& a, const GraphView& graph, Share share, Visit&& visit) const;
+    std::int64_t count(const Adjacency& a, const GraphView& graph, Share share) const;
+    Csr entries(const Adjacency& a, const GraphView& graph, Share share) const;
 
     const IndexMap& index_;
     Part part_, parts_;
     int bins_;
+    bool loops_at_copies_;
     std::int64_t roots_;
     std::vector<std::int64_t> held_, lent_;  ///< rows before, by bin and part; length bins · parts + 1
     std::vector<GlobalId> copied_;

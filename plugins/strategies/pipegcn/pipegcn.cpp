@@ -89,7 +89,8 @@ constexpr ParamDecl parameters[] = {
     {"smoothing", ParamType::choice, "none", 0, 0, "none|features|gradients|both",
      "what is a moving average over epochs, to smooth staleness"},
     {"transfers", ParamType::choice, "end_with_epoch", 0, 0, "end_with_epoch|run_on",
-     "an epoch waits for its own transfers at its end, after the sum of the weights' gradients; or the next one waits "
+     "an epoch waits for its own transfers at its end, after the sum of the weights' gradients; or the next one "
+     "waits "
      "for them where it uses them, as released: epochs then follow one another without a pause"},
     {"decay", ParamType::real, "0.95", 0.0, 1.0, nullptr, "γ: the weight of the average so far in the next one"},
 };

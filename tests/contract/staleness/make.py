@@ -110,6 +110,11 @@ def settings():
                                                    ("cd-r", 1, "summed", 5), ("cd-r", 2, "summed", 8),
                                                    ("cd-r", 2, "local", 8)):
             yield "distgnn", {"algorithm": algorithm, "delay": delay, "backward": backward, "epochs": epochs} | degrees
+    for degrees in ("whole", "known"):
+        for algorithm, delay, backward, epochs in (("cd-0", 5, "summed", 5), ("cd-0", 5, "local", 5), ("0c", 5, "local", 5),
+                                                   ("cd-r", 2, "summed", 8), ("cd-r", 2, "local", 8)):
+            yield "distgnn", {"algorithm": algorithm, "delay": delay, "backward": backward, "epochs": epochs,
+                              "degrees": degrees, "self_loops": "copies"}
 
 
 def cases(graphs):

@@ -126,13 +126,15 @@ class Sancus:
 class DistGnn:
     """Of a product, each copy of a vertex has its part's share. Shares go to the vertex' root and their sums back: at once, in
     bins for use r epochs later, or never. So do gradients, or they stay where they are. Where degrees are those known, shares
-    are not normalised, their degrees go with them, and each copy divides what it has by the degree that it then has."""
+    are not normalised, their degrees go with them, and each copy divides what it has by the degree that it then has. A
+    diagonal that the graph has not is the root's, or is added by every copy to what it has."""
 
     def __init__(self, params):
         self.algorithm = params["algorithm"]
         self.delay = params["delay"] if self.algorithm == "cd-r" else 1
         self.summed = params["backward"] == "summed" and self.algorithm != "0c"
         self.known = params.get("degrees") == "known"
+        self.own_loops = params.get("self_loops") == "copies"
         self.shares, self.sums = {}, {}  # by what, layer and epoch: of all copies; of roots
         self.epoch = -1
 
@@ -156,8 +158,13 @@ class DistGnn:
                 for k, i in enumerate(lent):
                     self.bin[i] = k % self.delay
         inside = torch.zeros(len(self.copies), len(self.copies))
+        self.loops = torch.zeros(len(self.copies), 1)
         for v in range(len(a)):
+            if self.own_loops and (v, v) not in part_of:
+                self.loops[self.vertex == v] = a[v, v]
             for u in range(len(a)):
+                if self.own_loops and u == v and (v, v) not in part_of:
+                    continue
                 p = part_of.get((v, u), root[v])
                 if a[v, u] != 0:
                     inside[place[p, v], place[p, u]] = a[v, u]
@@ -190,10 +197,10 @@ class DistGnn:
         share = inside @ h
         if share.requires_grad and h.requires_grad and self.summed:
             share.register_hook(lambda g: self.together("gradients", layer, g.detach().clone()))
-        z = share + (self.together("features", layer, share.detach().clone()) - share).detach()
+        z = share + (self.together("features", layer, share.detach().clone()) - share).detach() + self.loops * h
         if not self.known:
             return z
-        degrees = self.together("degrees", layer, self.degrees)
+        degrees = self.together("degrees", layer, self.degrees) + self.loops
         return z * torch.where(degrees > 0, 1 / degrees, 0.0)  # as Â's rows without weights: their scale is 0
 
     def end_epoch(self, between):
