@@ -24,6 +24,17 @@ std::int64_t GridLayout::largest_panel() const {
     return most;
 }
 
+std::int64_t GridLayout::product_columns(std::int64_t width, int k) const {
+    const std::int64_t of_block = block_size(width, extent(Axis::y), k);
+    return product_cut == ProductCut::rows ? of_block : block_size(of_block, extent(Axis::z), at(Axis::z));
+}
+
+std::int64_t GridLayout::product_first_column(std::int64_t width, int k) const {
+    const std::int64_t first = block_begin(width, extent(Axis::y), k);
+    if (product_cut == ProductCut::rows) return first;
+    return first + block_begin(block_size(width, extent(Axis::y), k), extent(Axis::z), at(Axis::z));
+}
+
 std::vector<std::int64_t> layer_columns(const ModelSpec& model, Buffers buffers,
                                         const std::function<std::int64_t(std::int64_t width)>& columns) {
     std::vector<std::int64_t> of_layer;
@@ -35,10 +46,9 @@ std::vector<std::int64_t> layer_columns(const ModelSpec& model, Buffers buffers,
 
 namespace {
 
-/// Columns of a column block [rows × …] of each layer's widest matrix, or of all layers'.
+/// Columns of the widest block of T or U in each layer, or in all layers: block 0's.
 std::vector<std::int64_t> block_columns(const GridLayout& at, const ModelSpec& model, Buffers buffers) {
-    return layer_columns(model, buffers,
-                         [&](std::int64_t width) { return largest_block(width, at.extent(Axis::y)); });
+    return layer_columns(model, buffers, [&](std::int64_t width) { return at.product_columns(width, 0); });
 }
 std::vector<std::int64_t> panel_columns(const GridLayout& at, const ModelSpec& model, Buffers buffers) {
     return layer_columns(model, buffers, [&](std::int64_t width) { return at.columns(width); });
@@ -50,7 +60,8 @@ GridBroadcasts::GridBroadcasts(GridRank rank, const ModelSpec& model, Buffers bu
     : rank_(rank), panels_(rank.layout.panels()) {
     const GridLayout& at = rank.layout;
     if (at.extent(Axis::x) > 1) panel_ = {rank.backend, at.largest_panel(), panel_columns(at, model, buffers)};
-    if (at.extent(Axis::y) > 1) column_block_ = {rank.backend, at.rows(), block_columns(at, model, buffers)};
+    if (at.extent(Axis::y) > 1)
+        column_block_ = {rank.backend, at.product_rows(), block_columns(at, model, buffers)};
 }
 
 void GridBroadcasts::for_each_panel(MatrixView b, const std::function<void(int k, MatrixView b_k)>& visit) {
@@ -71,10 +82,12 @@ void GridBroadcasts::for_each_panel(MatrixView b, const std::function<void(int k
 
 void GridBroadcasts::for_each_column_block(MatrixView t, std::int64_t width,
                                            const std::function<void(int k, MatrixView t_k)>& visit) {
+    const GridLayout& at = rank_.layout;
     Communicator& row = rank_.grid.along(Axis::y);
     const int blocks = static_cast<int>(std::min<std::int64_t>(row.size(), width));
     for (int k = 0; k < blocks; ++k) {
-        const MatrixView t_k = k == row.rank() ? t : column_block_.view(t.rows, block_size(width, row.size(), k));
+        const MatrixView t_k =
+            k == row.rank() ? t : column_block_.view(at.product_rows(), at.product_columns(width, k));
         row.broadcast_now(t_k, k);
         visit(k, t_k);
     }
@@ -101,14 +114,15 @@ void GridBroadcasts::state_panels(VolumeStatement& v, const GridLayout& at, std:
 
 void GridBroadcasts::state_column_blocks(VolumeStatement& v, const GridLayout& at, std::int64_t width) {
     for (int k = 0; k < at.extent(Axis::y); ++k)
-        v.broadcast(at.rows() * block_size(width, at.extent(Axis::y), k), at.extent(Axis::y), k == at.at(Axis::y));
+        v.broadcast(at.product_rows() * at.product_columns(width, k), at.extent(Axis::y), k == at.at(Axis::y));
 }
 
 void GridBroadcasts::state_memory(MemoryStatement& m, const GridLayout& at, const ModelSpec& model,
                                   Buffers buffers) {
     if (at.extent(Axis::x) > 1)
         LayerwiseBuffers::state_memory(m, at.largest_panel(), panel_columns(at, model, buffers));
-    if (at.extent(Axis::y) > 1) LayerwiseBuffers::state_memory(m, at.rows(), block_columns(at, model, buffers));
+    if (at.extent(Axis::y) > 1)
+        LayerwiseBuffers::state_memory(m, at.product_rows(), block_columns(at, model, buffers));
 }
 
 GridProducts::~GridProducts() = default;
@@ -137,6 +151,28 @@ void state_backward_by_rows(VolumeStatement& v, const GridLayout& at, std::int64
     const int sharing = at.extent(Axis::x) * at.extent(Axis::z);
     v.all_reduce(at.columns(f) * g, sharing, at.at(Axis::x) * at.extent(Axis::z) + at.at(Axis::z));
     v.all_gather(f * g, at.columns(f) * g, at.extent(Axis::y));
+}
+
+void gather_tiles(GridRank rank, MatrixView whole, MatrixView buffer,
+                  const std::function<Tile(const GridPlace&)>& tile_of) {
+    const GridLayout& at = rank.layout;
+    const int ranks = at.shape.ranks(), self = at.shape.rank(at.place);
+    if (ranks == 1) return;
+    std::vector<std::int64_t> counts;
+    std::vector<MatrixView> tiles, blocks;  // by rank: in the buffer, in the matrix
+    std::int64_t from = 0;
+    for (int r = 0; r < ranks; ++r) {
+        const Tile t = tile_of(at.shape.place(r));
+        const std::int64_t count = counts.emplace_back(t.rows * t.columns);
+        tiles.push_back(
+            buffer.reshaped(buffer.rows * buffer.cols, 1).rows_from(from, count).reshaped(t.rows, t.columns));
+        blocks.push_back(whole.rows_from(t.first_row, t.rows).cols_from(t.first_column, t.columns));
+        from += count;
+    }
+    rank.backend.copy(blocks[usize(self)], tiles[usize(self)]);
+    rank.grid.world().all_gather_now(buffer.reshaped(from, 1), counts);
+    for (int r = 0; r < ranks; ++r)
+        if (r != self) rank.backend.copy(tiles[usize(r)], blocks[usize(r)]);
 }
 
 std::unique_ptr<PanelBlocks> make_panel_blocks(bool travel, const Adjacency& a, GridRank rank) {

@@ -22,18 +22,18 @@ LayerBuffers grid_layer_buffers(const GridLayout& at, const ModelSpec& model, Bu
 
 /// Columns of the buffers of T and U.
 std::vector<std::int64_t> product_columns(const GridLayout& at, const ModelSpec& model, Buffers buffers) {
-    return layer_columns(model, buffers, [&](std::int64_t width) { return at.columns(width); });
+    return layer_columns(model, buffers, [&](std::int64_t width) { return at.product_columns(width); });
 }
 
 class GridTrainer final : public CollectiveTrainer {
 public:
-    GridTrainer(const Problem& problem, Rank rank, GridShape shape, Buffers buffers,
+    GridTrainer(const Problem& problem, Rank rank, GridShape shape, ProductCut cut, Buffers buffers,
                 const MakeGridProducts& make_products)
         : problem_(problem),
           model_(problem.model),
           backend_(rank.backend),
           grid_(rank.world, shape),
-          layout_{problem.index, shape, grid_.place()},
+          layout_{problem.index, shape, grid_.place(), cut},
           parameters_(model_, problem.train, *first_weights_of(problem), backend_),
           products_(make_products(adjacency_of(problem), {backend_, grid_, layout_})),
           vertices_(problem, held(), backend_,
@@ -47,7 +47,7 @@ public:
             if (buffers == Buffers::separate)
                 gradients_.push_back(backend_.matrix(layout_.rows(), of_layer.gradient));
         }
-        product_ = {backend_, layout_.rows(), product_columns(layout_, model_, buffers)};
+        product_ = {backend_, layout_.product_rows(), product_columns(layout_, model_, buffers)};
         if (problem.train.input_dropout > 0) dropped_input_ = backend_.matrix(layout_.rows(), columns(0));
     }
 
@@ -95,8 +95,10 @@ private:
     MatrixView input_gradient(int l) const {
         return gradients_.empty() ? output(l, columns(l)) : gradients_[usize(l) - 1].view();
     }
-    /// T or U of the layer at hand.
-    MatrixView product(std::int64_t count) const { return product_.view(layout_.rows(), count); }
+    /// T or U of the layer at hand, as wide as layer l's input.
+    MatrixView product(int l) const {
+        return product_.view(layout_.product_rows(), layout_.product_columns(width(l)));
+    }
     void begin_layer(int l) {
         product_.begin_layer(l);
         products_->begin_layer(l);
@@ -133,7 +135,7 @@ private:
             backend_.dropout(e, input_, dropped_input_);
         for (int l = 0; l <= last(); ++l) {
             begin_layer(l);
-            const MatrixView t = product(columns(l));
+            const MatrixView t = product(l);
             products_->aggregate(Direction::forward, input(l, pass), t);  // T = Â H
             products_->transform(t, parameters_.values(l).weight, output(l),
                                  epilogue(l, pass, epoch));  // H' = σ(T W + b)
@@ -145,7 +147,7 @@ private:
     void backward_layer(int l, std::int64_t epoch) {
         if (model_.bias) bias_gradient(l);
         begin_layer(l);
-        const MatrixView u = product(columns(l + 1));
+        const MatrixView u = product(l + 1);
         const std::optional<MatrixView> dh = l > 0 ? std::optional(input_gradient(l)) : std::nullopt;
         products_->aggregate(Direction::backward, gradient(l), u);  // U = Âᵀ G
         // dW = Hᵀ U, dH = U Wᵀ
@@ -183,8 +185,9 @@ Buffers grid_buffers(const Params& params) {
 }
 
 std::unique_ptr<CollectiveTrainer> make_grid_trainer(const Problem& problem, Rank rank, GridShape shape,
-                                                     Buffers buffers, const MakeGridProducts& make_products) {
-    return std::make_unique<GridTrainer>(problem, rank, shape, buffers, make_products);
+                                                     ProductCut cut, Buffers buffers,
+                                                     const MakeGridProducts& make_products) {
+    return std::make_unique<GridTrainer>(problem, rank, shape, cut, buffers, make_products);
 }
 
 std::int64_t grid_memory(const Problem& p, const GridLayout& at, std::int64_t element_bytes, Buffers buffers,
@@ -197,7 +200,7 @@ std::int64_t grid_memory(const Problem& p, const GridLayout& at, std::int64_t el
         const LayerBuffers of_layer = grid_layer_buffers(at, p.model, buffers, l);
         m.matrix(n, of_layer.output + of_layer.gradient);
     }
-    LayerwiseBuffers::state_memory(m, n, product_columns(at, p.model, buffers));  // T and U
+    LayerwiseBuffers::state_memory(m, at.product_rows(), product_columns(at, p.model, buffers));  // T and U
     products(m);
     ReplicatedParameters::state_memory(m, p.model, p.train);
     VertexData::state_memory(m, p.dataset, n, at.columns(p.model.widths.back()));
@@ -206,7 +209,8 @@ std::int64_t grid_memory(const Problem& p, const GridLayout& at, std::int64_t el
 }
 
 Volume grid_volume(const Problem& p, const GridLayout& at, std::int64_t element_bytes,
-                   const StateAggregate& aggregate, const StateBackward& backward) {
+                   const StateAggregate& aggregate, const StateTransform& transform,
+                   const StateBackward& backward) {
     const ModelSpec& model = p.model;
     VolumeStatement v(element_bytes);
     const int sharing = at.extent(Axis::x) * at.extent(Axis::z);  // ranks that hold the same columns
@@ -214,7 +218,7 @@ Volume grid_volume(const Problem& p, const GridLayout& at, std::int64_t element_
     for (int l = 0; l < model.layers(); ++l) {
         const auto f = model.widths[usize(l)], g = model.widths[usize(l) + 1];
         aggregate(v, Direction::forward, f);
-        GridBroadcasts::state_column_blocks(v, at, f);
+        transform(v, f, g);
         if (model.bias) {
             v.all_reduce(at.columns(g), sharing, number);
             v.all_gather(g, at.columns(g), at.extent(Axis::y));

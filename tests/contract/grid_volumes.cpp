@@ -11,25 +11,29 @@ using namespace gnnbench::contract;
 
 namespace {
 
+using Widths = std::vector<std::int64_t>;
+
 constexpr std::int64_t n = 72;
-const std::vector<std::int64_t> widths = {12, 6, 24};
+const Widths widths = {12, 6, 24};
 
 /// A setting with everything stated_volume needs.
 struct Stated {
-    Stated(const std::string& name, int ranks, const std::map<std::string, std::string>& chosen)
+    Stated(const std::string& name, int ranks, const std::map<std::string, std::string>& chosen,
+           std::int64_t vertices = n, const Widths& given_widths = widths)
         : strategy(catalog().strategy(name)),
-          graph(graphs::directed_random(n, 500, false)),
-          owned(dress(graph, 12, 24)),
+          graph(graphs::directed_random(vertices, 500, false)),
+          owned(dress(graph, given_widths.front(), static_cast<std::int32_t>(given_widths.back()))),
           data(owned.view()) {
         const auto declared = catalog().find(PluginKind::strategy, name).params;
         params = Params(declared);
         for (const ParamDecl& p : declared)
             if (chosen.contains(p.name)) params.set(p, chosen.at(p.name));
-        model.widths = widths;
+        model.widths = given_widths;
         model.bias = false;
         const PartitionNeed need = strategy->partition_need({ranks, model, train, params});
         partition.parts = need.parts;
-        for (std::int64_t v = 0; v < n; ++v) partition.part_of.push_back(static_cast<Part>(v * need.parts / n));
+        for (std::int64_t v = 0; v < vertices; ++v)
+            partition.part_of.push_back(static_cast<Part>(v * need.parts / vertices));
         index.emplace(partition);
         for (int rank = 0; rank < ranks; ++rank)
             volume.push_back(
@@ -142,6 +146,51 @@ TEST_CASE("cagnet-3d on a cube") {
         for (const CommOp op : {CommOp::broadcast, CommOp::all_gather})
             CHECK(released.received(rank, op) == s.received(rank, op));
     }
+}
+
+TEST_CASE("cagnet-3d as released: T and U are cut by columns") {
+    const int q = 2, P = 8;
+    const Widths even = {12, 8, 24};  // divisible by q²
+    const Stated s("cagnet-3d", P, {{"fibre", "released"}}, n, even);
+    std::int64_t broadcast = 0, reduced = 2 * all_reduce_bytes(n / (q * q), q), gathered = 0, exchanged = 0;
+    for (std::size_t l = 0; l + 1 < even.size(); ++l) {
+        const std::int64_t f = even[l], g = even[l + 1];
+        // ÂH, TW; ÂᵀG, UWᵀ in layer 0 too; H and U again for dW
+        broadcast += 4 * (q - 1) * n * (f + f + g + g + f + g) / P;
+        // T and U; q stages each of TW and UWᵀ; a block of dW
+        reduced += all_reduce_bytes(n * f / (q * q), q) + all_reduce_bytes(n * g / (q * q), q);
+        reduced += q * all_reduce_bytes(n * g / (q * q), q) + q * all_reduce_bytes(n * f / (q * q), q);
+        reduced += all_reduce_bytes(f * g / (q * q), q);
+        // U over the fibre; dW
+        gathered += 4 * ((q - 1) * n * g / P + f * g - f * g / P);
+        exchanged += 4 * n * g / (q * q);
+    }
+    for (int rank = 0; rank < P; ++rank) {
+        INFO("rank " << rank);
+        const bool diagonal = rank / (q * q) == rank / q % q;
+        CHECK(s.received(rank, CommOp::broadcast) == broadcast);
+        CHECK(s.received(rank, CommOp::all_reduce) == reduced);
+        CHECK(s.received(rank, CommOp::all_gather) == gathered);
+        CHECK(s.received(rank, CommOp::point_to_point) == (diagonal ? 0 : exchanged));
+        CHECK(s.received(rank, CommOp::reduce_scatter) == 0);
+    }
+}
+
+TEST_CASE("cagnet-3d as released, counted by hand where no block is even") {
+    // Parts of 3, 2, 2 and 2 vertices, so grid rows of 5 and 4. 5 columns are cut into 3 + 2, and these into 2 + 1 and
+    // 1 + 1; 3 columns into 2 + 1, and these into 1 + 1 and 1 + 0.
+    const Stated s("cagnet-3d", 8, {{"fibre", "released"}}, 9, {5, 3});
+    const auto received = [&](int rank, CommOp op) { return s.received(rank, op) / 4; };
+    // Rank (0, 0, 0): panels of parts 0 (own) and 2; H has 3 columns here, G 2.
+    CHECK(received(0, CommOp::broadcast) == 2 * 3 + 5 * 1 + 2 * 2 + 5 * 1 + (2 * 3 + 2 * 2));
+    CHECK(received(0, CommOp::all_reduce) == 5 * 3 + 2 * (5 * 2) + 5 * 2 + 2 * (5 * 3) + 3 * 2 + 2 * 3);
+    CHECK(received(0, CommOp::all_gather) == 5 * 1 + (15 - 3 * 1));
+    CHECK(received(0, CommOp::point_to_point) == 0);
+    // Rank (0, 1, 1): panels of parts 1 (own) and 3; H has 2 columns here, G 1, of which it keeps none in U.
+    CHECK(received(3, CommOp::broadcast) == 2 * 2 + 5 * 1 + 2 * 1 + 5 * 1 + (2 * 2 + 2 * 2));
+    CHECK(received(3, CommOp::all_reduce) == 5 * 2 + 2 * (5 * 1) + 5 * 1 + 2 * (5 * 2) + 2 * 2 + 2 * 2);
+    CHECK(received(3, CommOp::all_gather) == 5 * 1 + (15 - 2 * 1));
+    CHECK(received(3, CommOp::point_to_point) == 4 * 2);
 }
 
 TEST_CASE("blocks of A that travel: all of a rank's line but its own, each product") {

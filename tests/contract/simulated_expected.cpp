@@ -323,6 +323,7 @@ std::vector<Case> full_batch() {
             {"cagnet-2d", {{"travel", "true"}}, 4},
             {"cagnet-3d", {}, 8},
             {"cagnet-3d", {{"fibre", "all_reduce"}}, 8},
+            {"cagnet-3d", {{"fibre", "released"}}, 8},
             {"sa-1d", {}, 8},
             {"sa-1d", {{"backward", "return"}}, 8},
             {"sa-1.5d", {{"replication", "2"}}, 8},

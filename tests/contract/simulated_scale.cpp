@@ -31,7 +31,8 @@ std::vector<AtScale> schemes_at_scale() {
         all.push_back({name, {}, usual});
     for (const char* name : {"cagnet-2d", "cagnet-3d"})
         all.push_back({name, {{"travel", "true"}}, name == std::string("cagnet-2d") ? usual : all[0].ranks});
-    all.push_back({"cagnet-3d", {{"fibre", "all_reduce"}}, all[0].ranks});
+    for (const char* fibre : {"all_reduce", "released"})
+        all.push_back({"cagnet-3d", {{"fibre", fibre}}, all[0].ranks});
     all.push_back({"bns-gcn", {{"rate", "0.1"}}, usual});
     all.push_back({"plexus-3d", {{"sparse_all_reduce", "true"}}, usual});
     all.push_back({"plexus-3d", {{"blocks", "4"}, {"trainable_features", "true"}}, usual});

@@ -6,6 +6,7 @@
 
 #include <gnnbench/training/process_grid.hpp>
 
+#include "contract/not_here.hpp"
 #include "contract/strategy_selection.hpp"
 
 using namespace gnnbench;
@@ -318,6 +319,17 @@ TEST_CASE("cagnet-2d agrees with the serial reference on every grid of this many
             check(s, "random", {"reference", DType::f64}, {.name = "up and down", .widths = {4, 9, 2, 7, 3}},
                   graphs::directed_random(40, 200, true), ran);
     CHECK(ran >= 3);
+}
+
+TEST_CASE("cagnet-3d as released agrees with the serial reference, whatever its other parameters") {
+    if (const std::string why = refusal("cagnet-3d"); !why.empty()) return not_here(why.c_str());
+    int ran = 0;
+    for (const StrategyVariant& s : variants("cagnet-3d", {{"fibre", "released"}}))
+        for (const auto& widths : {std::vector<std::int64_t>{4, 9, 2, 7, 3}, {1, 3, 2}, {13, 11, 17}})
+            for (const auto& g : {graphs::directed_random(40, 200, true), graphs::directed_star(9),
+                                  graphs::directed_cycle(5), graphs::disconnected(3)})
+                check(s, "random", {"reference", DType::f64}, {.name = "uneven", .widths = widths}, g, ran);
+    CHECK(ran > 0);
 }
 
 TEST_CASE("mg-gcn by tile columns agrees with the serial reference, with and without overlap") {

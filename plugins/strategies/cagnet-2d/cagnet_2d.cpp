@@ -108,35 +108,11 @@ private:
             // dW_xy ← dW_xy + (Hᵀ)_xk U_ky                                              [Eq 4]
             backend_.gemm(Transpose::yes, h_kx, Transpose::no, u_ky, dw_xy, {.beta = k == 0 ? 0.0 : 1.0});
         });
-        gather_tiles(dw);
-    }
-
-    /// Every rank gets every block of dW.
-    void gather_tiles(MatrixView dw) {
-        const int r = at_.extent(Axis::x), ranks = at_.shape.ranks();
-        if (ranks == 1) return;
-        std::vector<std::int64_t> counts;
-        for (int rank = 0; rank < ranks; ++rank)
-            counts.push_back(block_size(dw.rows, r, rank / r) * block_size(dw.cols, r, rank % r));
-        const MatrixView all = tiles_.view().reshaped(dw.rows * dw.cols, 1);
-        const auto for_each_tile = [&](auto&& visit) {
-            std::int64_t from = 0;
-            for (int rank = 0; rank < ranks; ++rank) {
-                const std::int64_t rows = block_size(dw.rows, r, rank / r),
-                                   cols = block_size(dw.cols, r, rank % r);
-                visit(rank, all.rows_from(from, rows * cols).reshaped(rows, cols),
-                      dw.rows_from(block_begin(dw.rows, r, rank / r), rows)
-                          .cols_from(block_begin(dw.cols, r, rank % r), cols));
-                from += rows * cols;
-            }
-        };
-        const int self = at_.shape.rank(at_.place);
-        for_each_tile([&](int rank, MatrixView tile, MatrixView block) {
-            if (rank == self) backend_.copy(block, tile);
-        });
-        grid_.world().all_gather_now(all, counts);
-        for_each_tile([&](int rank, MatrixView tile, MatrixView block) {
-            if (rank != self) backend_.copy(tile, block);
+        gather_tiles(rank_, dw, tiles_.view(), [&](const GridPlace& at) {
+            return Tile{.first_row = block_begin(dw.rows, r, at[Axis::x]),
+                        .rows = block_size(dw.rows, r, at[Axis::x]),
+                        .first_column = block_begin(dw.cols, r, at[Axis::y]),
+                        .columns = block_size(dw.cols, r, at[Axis::y])};
         });
     }
 
@@ -193,6 +169,9 @@ public:
                 GridBroadcasts::state_panels(v, at, width);
                 travel.state(v, d);
             },
+            [&](VolumeStatement& v, std::int64_t f, std::int64_t) {
+                GridBroadcasts::state_column_blocks(v, at, f);
+            },
             [&](VolumeStatement& v, int layer, std::int64_t f, std::int64_t g) {
                 if (!summa) return state_backward_by_rows(v, at, f, g);
                 state_summa(v, at, f, g);
@@ -226,7 +205,7 @@ public:
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         return make_grid_trainer(
-            p, rank, grid(p.ranks, p.params), grid_buffers(p.params),
+            p, rank, grid(p.ranks, p.params), ProductCut::rows, grid_buffers(p.params),
             [&](const Adjacency& a, GridRank at) { return std::make_unique<Summa2d>(a, at, p.params, p.model); });
     }
 

@@ -152,6 +152,7 @@ std::vector<Scheme> schemes(const PluginCatalog& catalog) {
                                {"cagnet-2d", {{"travel", "true"}}},
                                {"cagnet-3d", {}},
                                {"cagnet-3d", {{"fibre", "all_reduce"}}},
+                               {"cagnet-3d", {{"fibre", "released"}}},
                                {"sa-1d", {}},
                                {"sa-1d", {{"backward", "return"}}},
                                {"sa-1.5d", {}},

@@ -20,15 +20,20 @@
 
 namespace gnnbench {
 
+/// How T = ÂH and U = ÂᵀG are cut over the Z ranks of a fibre: by rows, as all other matrices, or by columns.
+enum class ProductCut : std::uint8_t { rows, columns };
+
 /// The block of every dense matrix [n × f] that a rank holds on an X × Y × Z grid:
 ///   rows      the vertices of s = parts / (X·Z) consecutive parts, starting at part (x·Z + z)·s
 ///   columns   block y of f's Y even blocks
 /// so that grid row x holds one contiguous run of positions over all z, and grid column y the same columns everywhere.
 /// Panels are the blocks of columns of A that a rank multiplies by: the parts of its z, in order.
+/// T and U may be cut by columns instead: all rows of grid row x, and block z of the Z even blocks of column block y.
 struct GridLayout {
     const IndexMap& index;
     GridShape shape;
     GridPlace place;
+    ProductCut product_cut = ProductCut::rows;
 
     int extent(Axis a) const { return shape.extent(a); }
     int at(Axis a) const { return place[a]; }
@@ -48,6 +53,12 @@ struct GridLayout {
         return block_begin(width, extent(Axis::y), at(Axis::y));
     }
     std::int64_t columns(std::int64_t width) const { return block_size(width, extent(Axis::y), at(Axis::y)); }
+    /// Of T or U [n × width], rank (x, k, z) holds product_columns(width, k) columns from product_first_column(width, k),
+    /// in product_rows() rows; x and z are this rank's.
+    std::int64_t product_rows() const { return product_cut == ProductCut::rows ? rows() : line_rows(); }
+    std::int64_t product_first_column(std::int64_t width, int k) const;
+    std::int64_t product_columns(std::int64_t width, int k) const;
+    std::int64_t product_columns(std::int64_t width) const { return product_columns(width, at(Axis::y)); }
     /// {parts of row blocks (x, z) over all x}, z this rank's.
     std::vector<Part> panels() const;
     /// The grid row whose rows panel k is.
@@ -83,13 +94,13 @@ public:
     /// For each panel k in order: B_k [size(panel k) × columns], broadcast along this rank's grid column from the
     /// row that holds it. b: this rank's own block. visit(k, B_k) must not use it after it returns.
     void for_each_panel(MatrixView b, const std::function<void(int k, MatrixView b_k)>& visit);
-    /// For each non-empty column block k in order: T_k [rows × block_size(width, Y, k)], broadcast along this
-    /// rank's grid row. t: this rank's own block.
+    /// For each non-empty column block k in order: T_k [product_rows × product_columns(width, k)], broadcast along this
+    /// rank's grid row. t: this rank's own block. Cut by columns, T_k may be empty.
     void for_each_column_block(MatrixView t, std::int64_t width,
                                const std::function<void(int k, MatrixView t_k)>& visit);
 
     /// Σ_k T_k · W[rows of block k, this rank's columns], then the epilogue: z ← epilogue(T W).
-    /// t: own block of T [n × f], w [f × g].
+    /// t: own block of T [n × f], cut by rows; w [f × g].
     void transform(MatrixView t, MatrixView w, MatrixView z, const Epilogue& epilogue);
 
     static void state_panels(VolumeStatement& v, const GridLayout& layout, std::int64_t width);
@@ -110,7 +121,7 @@ public:
     virtual ~GridProducts();
     /// Called before the products of layer l.
     virtual void begin_layer(int l) = 0;
-    /// c ← Â b or Âᵀ b.
+    /// c ← Â b or Âᵀ b; c: block of T or U.
     virtual void aggregate(Direction d, MatrixView b, MatrixView c) = 0;
     /// z ← epilogue(T W); t: block of T [n × f], w [f × g] whole, z: block of Z [n × g].
     virtual void transform(MatrixView t, MatrixView w, MatrixView z, const Epilogue& epilogue) = 0;
@@ -128,6 +139,14 @@ void backward_by_rows(GridRank rank, GridBroadcasts& broadcasts, MatrixView h, M
                       MatrixView dw, std::optional<MatrixView> dh);
 void state_backward_by_rows(VolumeStatement& v, const GridLayout& layout, std::int64_t f, std::int64_t g);
 
+/// The block of a matrix that one rank of a grid holds.
+struct Tile {
+    std::int64_t first_row = 0, rows = 0, first_column = 0, columns = 0;
+};
+/// Every rank gets every tile of `whole`, in which its own is in place. Tiles cover it once. buffer: as many elements.
+void gather_tiles(GridRank rank, MatrixView whole, MatrixView buffer,
+                  const std::function<Tile(const GridPlace&)>& tile_of);
+
 using MakeGridProducts = std::function<std::unique_ptr<GridProducts>(const Adjacency&, GridRank)>;
 
 /// The parameter `buffers` of a grid strategy.
@@ -139,18 +158,21 @@ Buffers grid_buffers(const Params& params);
 /// one for the dropped X, and what the products need. W, its gradient and the optimizer's state are whole on every
 /// rank.
 std::unique_ptr<CollectiveTrainer> make_grid_trainer(const Problem& problem, Rank rank, GridShape shape,
-                                                     Buffers buffers, const MakeGridProducts& make_products);
+                                                     ProductCut cut, Buffers buffers,
+                                                     const MakeGridProducts& make_products);
 
 /// The stated volume of one operation: Â (forward) or Âᵀ (backward) times a dense matrix of this width.
 using StateAggregate = std::function<void(VolumeStatement&, Direction, std::int64_t width)>;
+/// Of TW in a layer f → g.
+using StateTransform = std::function<void(VolumeStatement&, std::int64_t f, std::int64_t g)>;
 /// dW and dH of a layer f → g; layer 0 needs no dH.
 using StateBackward = std::function<void(VolumeStatement&, int layer, std::int64_t f, std::int64_t g)>;
 
-/// One epoch of one rank: the strategy's products, and what the trainer adds: T's blocks along the grid row, bias
-/// gradients (all-reduce of this rank's columns over the ranks that share them, all-gather along the grid row),
-/// loss.
+/// One epoch of one rank: the strategy's products, and what the trainer adds: bias gradients (all-reduce of this rank's
+/// columns over the ranks that share them, all-gather along the grid row), loss.
 Volume grid_volume(const Problem& problem, const GridLayout& layout, std::int64_t element_bytes,
-                   const StateAggregate& aggregate, const StateBackward& backward);
+                   const StateAggregate& aggregate, const StateTransform& transform,
+                   const StateBackward& backward);
 
 /// The bytes that one rank holds, as stated_memory defines them; `products` states those of its GridProducts.
 std::int64_t grid_memory(const Problem& problem, const GridLayout& layout, std::int64_t element_bytes,
