@@ -31,7 +31,8 @@ graphs::NamedGraph boundaries() {
 /// whatever the sample, and dW = (ÂX)ᵀ G shows row v of the sampled Â.
 class RowOfSample {
 public:
-    RowOfSample(double rate, std::int64_t v, std::uint64_t seed) : owned_(dress(boundaries(), n, 2)) {
+    RowOfSample(double rate, std::int64_t v, std::uint64_t seed, const std::string& small_boundaries = "keep_one")
+        : owned_(dress(boundaries(), n, 2)) {
         for (std::int64_t r = 0; r < n; ++r)
             for (std::int64_t c = 0; c < n; ++c)
                 owned_.features[static_cast<std::size_t>(r * n + c)] = r == c ? 1.0f : 0.0f;
@@ -50,9 +51,8 @@ public:
         for (std::int64_t u = 0; u < n; ++u) partition_.part_of.push_back(static_cast<Part>(u / 6));
         partition_.parts = 3;
         index_.emplace(partition_);
-        const auto declared = catalog().find(PluginKind::strategy, "bns-gcn").params;
-        params_ = Params(declared);
-        params_.set(declared[0], std::to_string(rate));
+        params_ = variants("bns-gcn", {{"rate", std::to_string(rate)}, {"small_boundaries", small_boundaries}})[0]
+                      .params;
         strategy_ = catalog().strategy("bns-gcn");
         backend_ = catalog().kernel("reference")->create({.dtype = DType::f64});
         problem_.emplace(Problem{data_, *index_, model_, train_, params_, &zeros_, 3});
@@ -85,13 +85,14 @@ private:
     std::optional<CheckedTraining> training_;
 };
 
-/// k for b = 0 … 6 by hand.
+/// k for b = 0 … 6 by hand, where small boundaries keep one row and where they are dropped.
 struct Rate {
     double p;
-    std::int64_t k[7];
+    std::int64_t k[7], dropped[7];
 };
-constexpr Rate rates[] = {
-    {0.3, {0, 1, 1, 1, 1, 1, 1}}, {0.5, {0, 1, 1, 1, 2, 2, 3}}, {0.9, {0, 1, 1, 2, 3, 4, 5}}};
+constexpr Rate rates[] = {{0.3, {0, 1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 1, 1, 1}},
+                          {0.5, {0, 1, 1, 1, 2, 2, 3}, {0, 0, 1, 1, 2, 2, 3}},
+                          {0.9, {0, 1, 1, 2, 3, 4, 5}, {0, 0, 1, 2, 3, 4, 5}}};
 
 }  // namespace
 
@@ -133,6 +134,36 @@ TEST_CASE("bns-gcn: the expectation of the sampled ÂH given H is ÂH, whatever 
                 }
             CHECK(mean[static_cast<std::size_t>(row_of[i])] == Approx(1));  // its own self-loop is not sampled
         }
+}
+
+TEST_CASE("bns-gcn: dropped boundaries are in no epoch's sample, others as they are where one row is kept") {
+    for (const Rate& rate : rates)
+        for (int i = 0; i < 3; ++i) {
+            RowOfSample dropping(rate.p, row_of[i], 1, "drop"), keeping(rate.p, row_of[i], 1);
+            for (int e = 0; e < 20; ++e) {
+                const std::vector<double> weights = dropping(e), kept = keeping(e);
+                for (int j = 0; j < 3; ++j) {
+                    const std::int64_t k = rate.dropped[boundary[i][j]];
+                    std::int64_t drawn = 0;
+                    for (auto c = static_cast<std::size_t>(6 * j); c < static_cast<std::size_t>(6 * j + 6); ++c) {
+                        drawn += j != i && weights[c] != 0;
+                        INFO("p = " << rate.p << ", epoch " << e << ", part " << i << ", column " << c);
+                        CHECK(weights[c] == (j == i || k > 0 ? kept[c] : 0));
+                    }
+                    CHECK((j == i || drawn == k));
+                }
+            }
+        }
+}
+
+TEST_CASE("bns-gcn: at p = 1 no boundary is small; dropped ones are said to bias") {
+    const auto approximation = [](const char* rate, const char* small) {
+        const auto chosen = variants("bns-gcn", {{"rate", rate}, {"small_boundaries", small}})[0].params;
+        return catalog().strategy("bns-gcn")->approximation(chosen);
+    };
+    CHECK(approximation("1", "drop") == "");
+    CHECK(approximation("0.1", "keep_one").find("biased") == std::string::npos);
+    CHECK(approximation("0.1", "drop").find("biased") != std::string::npos);
 }
 
 TEST_CASE("bns-gcn: p = 0 leaves out every boundary and says that it is biased; p = 1 leaves out nothing") {

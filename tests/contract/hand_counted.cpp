@@ -14,13 +14,18 @@ namespace {
 constexpr int P = 3;
 constexpr std::int64_t n_i = 3, n = 9;  // vertices of a part, of the graph; part i owns 3i, 3i + 1, 3i + 2
 
+using Blocks = std::int64_t[P][P];
+
 /// For blocks (i, j) of Â, i ≠ j, counted by hand: distinct nonzero columns and rows, and the most nonzeros that k
 /// columns hold with bns-gcn's k at rate 0.7.
 struct Counted {
     graphs::NamedGraph graph;
-    std::int64_t columns[P][P], rows[P][P];
-    std::int64_t sampled[P][P];  ///< k = max(1, ⌊0.7 b⌋) of b = columns
-    std::int64_t nonzeros[P];    ///< by rank: Σ over blocks of the most nonzeros in `sampled` columns
+    Blocks columns, rows;
+    Blocks sampled;            ///< k = max(1, ⌊0.7 b⌋) of b = columns
+    Blocks dropped;            ///< ⌊0.7 b⌋
+    Blocks one;                ///< 1 where b > 0
+    std::int64_t nonzeros[P];  ///< by rank: Σ over blocks of the most nonzeros in `sampled` columns
+    std::int64_t in_one[P];    ///< the same of one column in each block
 };
 
 std::vector<Counted> counted() {
@@ -30,13 +35,19 @@ std::vector<Counted> counted() {
          {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}},
          {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}},
          {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}},
+         {},
+         {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}},
+         {1, 1, 1},
          {1, 1, 1}},
         // Vertex 0 aggregates from all others: part 0 needs three rows of each; ⌊0.7·3⌋ = 2, one nonzero in each.
         {graphs::directed_star(9),
          {{0, 3, 3}, {0, 0, 0}, {0, 0, 0}},
          {{0, 1, 1}, {0, 0, 0}, {0, 0, 0}},
          {{0, 2, 2}, {0, 0, 0}, {0, 0, 0}},
-         {4, 0, 0}},
+         {{0, 2, 2}, {0, 0, 0}, {0, 0, 0}},
+         {{0, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+         {4, 0, 0},
+         {2, 0, 0}},
         // Rows 1 and 2 need 3, 4 (4 twice) and 8; row 3 needs 0, 1, 2; row 5 needs 7; rows 6 and 8 need 3, 5 (3 twice).
         // ⌊0.7·2⌋ = 1, ⌊0.7·3⌋ = 2, and 1 of 1. Column 4 and column 3 have two nonzeros, the others one.
         {graphs::from_entries(
@@ -45,14 +56,17 @@ std::vector<Counted> counted() {
          {{0, 2, 1}, {3, 0, 1}, {0, 2, 0}},
          {{0, 2, 1}, {1, 0, 1}, {0, 2, 0}},
          {{0, 1, 1}, {2, 0, 1}, {0, 1, 0}},
-         {2 + 1, 2 + 1, 2}},
+         {{0, 1, 0}, {2, 0, 0}, {0, 1, 0}},
+         {{0, 1, 1}, {1, 0, 1}, {0, 1, 0}},
+         {2 + 1, 2 + 1, 2},
+         {2 + 1, 1 + 1, 2}},
     };
 }
 
 /// Sums over the blocks of a rank's line: what it receives (row i) and what it sends (column i).
 struct Line {
     std::int64_t received = 0, sent = 0, messages_in = 0, messages_out = 0;
-    Line(const std::int64_t (&blocks)[P][P], int i) {
+    Line(const Blocks& blocks, int i) {
         for (int j = 0; j < P; ++j) {
             received += blocks[i][j];
             sent += blocks[j][i];
@@ -77,9 +91,35 @@ Traffic two_gradients(int rank) {
 /// Bytes: label, split and id of each vertex 3·(4 + 1 + 8); the loss 8; counts of correct vertices 6·8.
 constexpr std::int64_t row_parallel_bytes = 8 * (12 + 15 + 15 + 15 + 74) + 39 + 8 + 48;
 
+/// What bns-gcn moves of each boundary: all rows; a sample at rate 0.7; that, but for boundaries of one row, which are
+/// dropped; nothing, as all are dropped at rate 0.3.
+enum class Moved : std::uint8_t { whole, sampled, dropped, nothing };
+
+const Blocks& rows_moved(const Counted& g, Moved what) {
+    static constexpr Blocks none = {};
+    switch (what) {
+        case Moved::whole:
+            return g.columns;
+        case Moved::sampled:
+            return g.sampled;
+        case Moved::dropped:
+            return g.dropped;
+        case Moved::nothing:
+            break;
+    }
+    return none;
+}
+
+/// Of a dropped boundary, which evaluation needs, the buffers hold ⌈b/64⌉ = 1 row.
+const Blocks& rows_with_room(const Counted& g, Moved what) {
+    if (what == Moved::whole) return g.columns;
+    return what == Moved::nothing ? g.one : g.sampled;
+}
+
 /// bns-gcn: ÂH is kept in both layers, so products are 4 and 5 wide forward, and 5 wide backward above layer 0.
-Wanted bns_gcn(const Counted& g, bool sampled, int rank) {
-    const Line whole(g.columns, rank), moved(sampled ? g.sampled : g.columns, rank);
+Wanted bns_gcn(const Counted& g, Moved what, int rank) {
+    const bool sampled = what != Moved::whole;
+    const Line whole(g.columns, rank), moved(rows_moved(g, what), rank), room(rows_with_room(g, what), rank);
     Wanted w;
     put(w.volume, CommOp::all_to_all, Content::payload,
         {8 * ((4 + 5) * moved.sent + 5 * moved.received), 8 * ((4 + 5) * moved.received + 5 * moved.sent),
@@ -90,10 +130,10 @@ Wanted bns_gcn(const Counted& g, bool sampled, int rank) {
     put(w.volume, CommOp::all_reduce, Content::payload, two_gradients(rank));
     put(w.volume, CommOp::all_reduce, Content::metadata, loss_scalar(rank));
     // Kept aggregates 3·4 and 3·5; buffers of the rows received and sent, 5 wide; ids of the whole boundary.
-    w.bytes = row_parallel_bytes + 8 * (12 + 15) + 8 * 5 * (moved.received + moved.sent) + 4 * whole.sent;
+    w.bytes = row_parallel_bytes + 8 * (12 + 15) + 8 * 5 * (room.received + room.sent) + 4 * whole.sent;
     if (sampled)  // ids of both sides' samples; the sample's columns as rows and as columns
-        w.bytes += 4 * (moved.received + moved.sent) + 8 * (n_i + 1) + 8 * (moved.received + 1) +
-                   2 * g.nonzeros[rank] * (4 + 8);
+        w.bytes += 4 * (moved.received + moved.sent) + 8 * (n_i + 1) + 8 * (room.received + 1) +
+                   2 * (what == Moved::nothing ? g.in_one : g.nonzeros)[rank] * (4 + 8);
     return w;
 }
 
@@ -182,9 +222,15 @@ std::vector<Subject<Counted>> subjects() {
     const auto broadcasts = [](bool outer_product, bool shared) {
         return [=](const Counted&, int r) { return cagnet_1d(outer_product, shared, r); };
     };
+    const auto boundaries = [](Moved what) {
+        return [=](const Counted& g, int r) { return bns_gcn(g, what, r); };
+    };
     return {
-        {"bns-gcn", {}, two_layers(), [](const Counted& g, int r) { return bns_gcn(g, false, r); }},
-        {"bns-gcn", {{"rate", "0.7"}}, two_layers(), [](const Counted& g, int r) { return bns_gcn(g, true, r); }},
+        {"bns-gcn", {}, two_layers(), boundaries(Moved::whole)},
+        {"bns-gcn", {{"small_boundaries", "drop"}}, two_layers(), boundaries(Moved::whole)},
+        {"bns-gcn", {{"rate", "0.7"}}, two_layers(), boundaries(Moved::sampled)},
+        {"bns-gcn", {{"rate", "0.7"}, {"small_boundaries", "drop"}}, two_layers(), boundaries(Moved::dropped)},
+        {"bns-gcn", {{"rate", "0.3"}, {"small_boundaries", "drop"}}, two_layers(), boundaries(Moved::nothing)},
         {"sa-1d", {{"backward", "gather"}}, two_layers(), sparse(CommOp::all_to_all, false)},
         {"sa-1d", {{"backward", "return"}}, two_layers(), sparse(CommOp::all_to_all, true)},
         {"demirci-p2p", {}, two_layers(), sparse(CommOp::point_to_point, false)},

@@ -332,6 +332,19 @@ TEST_CASE("cagnet-3d as released agrees with the serial reference, whatever its 
     CHECK(ran > 0);
 }
 
+TEST_CASE("bns-gcn moves and holds what it states where small boundaries are dropped") {
+    int ran = 0;
+    const auto all = all_graphs();
+    std::size_t place = 0;
+    for (const std::string rate : {"0.05", "0.3", "0.6"})
+        for (const StrategyVariant& s : variants("bns-gcn", {{"rate", rate}, {"small_boundaries", "drop"}}))
+            for (const std::string partitioner : {"random", "block"})
+                for (const auto& g : all)
+                    if (of_selection(place++))
+                        check(s, partitioner, {"reference", DType::f64}, {.name = "default"}, g, ran);
+    CHECK(ran > 0);
+}
+
 TEST_CASE("mg-gcn by tile columns agrees with the serial reference, with and without overlap") {
     int ran = 0;
     for (const StrategyVariant& s : variants("mg-gcn", {{"tiling", "column"}}))

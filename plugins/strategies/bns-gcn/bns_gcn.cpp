@@ -23,12 +23,18 @@
 namespace gnnbench {
 namespace {
 
-using bns::capacity_for;
-using bns::sample_size;
+using bns::SamplingRate;
+using bns::SmallBoundaries;
+
+SamplingRate sampling_rate(const Params& params) {
+    const bool drops = params.choice("small_boundaries") == "drop";
+    return {params.real("rate"), drops ? SmallBoundaries::drop : SmallBoundaries::keep_one};
+}
 
 /// The most nonzeros that this epoch's samples can have on `rank`: in each boundary, those of the columns with the
 /// most.
-std::int64_t most_sampled_nonzeros(const Adjacency& a, const IndexMap& index, Part rank, double p) {
+std::int64_t most_sampled_nonzeros(const Adjacency& a, const IndexMap& index, Part rank,
+                                   const SamplingRate& rate) {
     std::map<std::int64_t, std::int64_t> of_column;  // by original id, of columns that other parts own
     for (const GlobalId v : index.owned(rank))
         a.row(value(v), [&](std::int64_t column, double) {
@@ -40,7 +46,7 @@ std::int64_t most_sampled_nonzeros(const Adjacency& a, const IndexMap& index, Pa
     std::int64_t sum = 0;
     for (auto& counts : of_boundary) {
         std::sort(counts.rbegin(), counts.rend());
-        for (std::int64_t c = 0; c < capacity_for(p, std::ssize(counts)); ++c) sum += counts[usize(c)];
+        for (std::int64_t c = 0; c < rate.capacity(std::ssize(counts)); ++c) sum += counts[usize(c)];
     }
     return sum;
 }
@@ -48,22 +54,25 @@ std::int64_t most_sampled_nonzeros(const Adjacency& a, const IndexMap& index, Pa
 class BnsGcn final : public Strategy, public StatesHostMemory {
 public:
     std::string approximation(const Params& params) const override {
-        const double p = params.real("rate");
-        if (p == 0) return "boundary nodes omitted: biased";
-        return p < 1 ? fmt::format("boundary nodes sampled at rate {}", p) : std::string();
+        const SamplingRate rate = sampling_rate(params);
+        if (rate.p == 0) return "boundary nodes omitted: biased";
+        if (rate.p == 1) return {};
+        std::string text = fmt::format("boundary nodes sampled at rate {}", rate.p);
+        if (rate.small == SmallBoundaries::drop) text += ", those of boundaries under 1/rate rows omitted: biased";
+        return text;
     }
     std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {
         const BlockCounts counts(adjacency_of(p), p.index, rank);
-        const double rate = p.params.real("rate");
+        const SamplingRate rate = sampling_rate(p.params);
         const auto rows = [&](std::int64_t row_bytes, bool toward_owner) {
             Traffic t;
             for (Part j = 0; j < p.index.parts(); ++j) {
                 if (j == rank) continue;
-                std::int64_t sent = sample_size(rate, counts.nonzero_columns(j, rank));
-                std::int64_t received = sample_size(rate, counts.nonzero_columns(rank, j));
+                std::int64_t sent = rate.sample_size(counts.nonzero_columns(j, rank));
+                std::int64_t received = rate.sample_size(counts.nonzero_columns(rank, j));
                 if (toward_owner) std::swap(sent, received);
                 t += {sent * row_bytes, received * row_bytes, sent > 0};
             }
@@ -74,28 +83,28 @@ public:
                 {{CommOp::all_to_all, Content::payload}, rows(width * element_bytes, d == Direction::backward)}};
         };
         Volume v = row_parallel_volume(plan(p), product, p.index.parts(), rank, element_bytes);
-        if (rate < 1) v[{CommOp::all_to_all, Content::metadata}] += rows(sizeof(std::int32_t), true);
+        if (rate.p < 1) v[{CommOp::all_to_all, Content::metadata}] += rows(sizeof(std::int32_t), true);
         return v;
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
         const Adjacency a = adjacency_of(p);
         const BlockCounts counts(a, p.index, rank);
-        const double rate = p.params.real("rate");
+        const SamplingRate rate = sampling_rate(p.params);
         const auto product = [&](MemoryStatement& m, std::int64_t widest) {
             std::int64_t received = 0, sent = 0, told = 0, whole = 0;
             for (Part j = 0; j < p.index.parts(); ++j) {
                 if (j == rank) continue;
                 const std::int64_t in = counts.nonzero_columns(rank, j), out = counts.nonzero_columns(j, rank);
-                received += rate < 1 ? capacity_for(rate, in) : in;
-                sent += rate < 1 ? capacity_for(rate, out) : out;
-                told += sample_size(rate, in) + sample_size(rate, out);
+                received += rate.p < 1 ? rate.capacity(in) : in;
+                sent += rate.p < 1 ? rate.capacity(out) : out;
+                told += rate.sample_size(in) + rate.sample_size(out);
                 whole += out;
             }
             m.matrix(received, widest);
             m.matrix(sent, widest);
             m.list<std::int32_t>(whole);  // rows that others need
-            if (rate == 1) return;
+            if (rate.p == 1) return;
             m.list<std::int32_t>(told);  // samples of both sides
             // The sampled columns of this rank's blocks and their transpose.
             const std::int64_t nonzeros = most_sampled_nonzeros(a, p.index, rank, rate);
@@ -113,10 +122,10 @@ public:
     }
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
-        const double rate = p.params.real("rate");
+        const SamplingRate rate = sampling_rate(p.params);
         const bool overlap = p.params.boolean("overlap");
         const auto make = [&](const Adjacency& a, std::int64_t widest) -> std::unique_ptr<DistributedSpmm> {
-            if (rate < 1)
+            if (rate.p < 1)
                 return bns::make_sampled_boundaries(a, p.index, rank, widest, overlap, {rate, p.train.seed});
             return std::make_unique<BoundarySpmm>(a, p.index, rank, widest, overlap);  // U = B
         };
@@ -133,11 +142,15 @@ constexpr ParamDecl parameters[] = {
      "p: the share of each boundary that is sampled in an epoch, at least one row; 1 is exact, 0 leaves out all"},
     {"overlap", ParamType::boolean, "false", 0, 0, nullptr,
      "multiply by the own block while boundaries are exchanged, which the paper and its released code do not"},
+    {"small_boundaries", ParamType::choice, "keep_one", 0, 0, "keep_one|drop",
+     "what is sampled of a boundary of fewer than 1/rate rows. keep_one: one row in each epoch; drop: none in "
+     "any, "
+     "which biases the aggregates, as in the released code"},
 };
 
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(strategy, gnnbench::BnsGcn, "bns-gcn", "3.0.0",
+GNNBENCH_PLUGIN(strategy, gnnbench::BnsGcn, "bns-gcn", "3.1.0",
                 "BNS-GCN: partition parallelism with boundary-node sampling (Wan et al., MLSys 2022)",
                 gnnbench::parameters)

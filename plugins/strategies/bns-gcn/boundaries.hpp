@@ -15,16 +15,27 @@
 ///   H_U    rows U_ij of H_j
 namespace gnnbench::bns {
 
-/// k_ij = max(1, ⌊p·b⌋) where p, b > 0. The released code takes ⌊p·b⌋, which omits a boundary of fewer than 1/p rows in
-/// every epoch, so that no weight compensates for it.
-inline std::int64_t sample_size(double p, std::int64_t b) {
-    if (p == 0 || b == 0) return 0;
-    return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(p * static_cast<double>(b))));
-}
+/// What is sampled of a boundary of fewer than 1/p rows: one row; or none in any epoch, as in the released code, for
+/// which no weight compensates.
+enum class SmallBoundaries : std::uint8_t { keep_one, drop };
 
-/// How many rows of a boundary of b rows fit the buffers: a sample's. A whole boundary, for evaluation, takes as
-/// many exchanges as it needs; with p = 0, 64.
-inline std::int64_t capacity_for(double p, std::int64_t b) { return p == 0 ? (b + 63) / 64 : sample_size(p, b); }
+/// How much of each boundary is sampled in an epoch.
+struct SamplingRate {
+    double p;
+    SmallBoundaries small;
+
+    /// k_ij of a boundary of b rows: ⌊p·b⌋, but at least one row if small boundaries keep one and p, b > 0.
+    std::int64_t sample_size(std::int64_t b) const {
+        const auto share = static_cast<std::int64_t>(std::floor(p * static_cast<double>(b)));
+        return share == 0 && small == SmallBoundaries::keep_one && p > 0 && b > 0 ? 1 : share;
+    }
+    /// How many rows of it fit the buffers: a sample's, or where nothing is sampled ⌈b/64⌉. A whole boundary, for
+    /// evaluation, takes as many exchanges as it needs.
+    std::int64_t capacity(std::int64_t b) const {
+        const std::int64_t k = sample_size(b);
+        return k == 0 ? (b + 63) / 64 : k;
+    }
+};
 
 /// Messages between this rank and its peers: `rows[j]` rows with peers[j], one after another in `buffer`.
 inline std::vector<RowMessage> segments(const std::vector<Part>& peers, const std::vector<std::int64_t>& rows,
@@ -39,7 +50,7 @@ inline std::vector<RowMessage> segments(const std::vector<Part>& peers, const st
 }
 
 struct Sampling {
-    double p;
+    SamplingRate rate;
     std::uint64_t seed;
 };
 

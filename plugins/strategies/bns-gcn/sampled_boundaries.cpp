@@ -25,7 +25,11 @@ class SampledBoundaries final : public DistributedSpmm {
 public:
     SampledBoundaries(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest, bool overlap,
                       Sampling sampling)
-        : backend_(rank.backend), world_(rank.world), overlap_(overlap), p_(sampling.p), seed_(sampling.seed) {
+        : backend_(rank.backend),
+          world_(rank.world),
+          overlap_(overlap),
+          rate_(sampling.rate),
+          seed_(sampling.seed) {
         const Halo halo = make_halo(a, index, world_.rank(), Direction::forward, every_block);
         own_ = backend_.prepare(halo.own);
         if (!a.symmetric()) own_transposed_ = backend_.prepare(transposed(halo.own, a.threads()));
@@ -36,14 +40,14 @@ public:
         for (Part j = 0; j < index.parts(); ++j) {
             const auto n = usize(j);
             if (const auto& needed = halo.needed[n]; !needed.empty()) {
-                in_.add(j, needed, p_, backend_);
+                in_.add(j, needed, rate_, backend_);
                 received += in_.capacity.back();
                 nonzeros +=
                     most_nonzeros(std::span(of_column).subspan(column, needed.size()), in_.capacity.back());
                 column += needed.size();
             }
             if (const auto& rows = halo.sent[n]; !rows.empty()) {
-                out_.add(j, rows, p_, backend_);
+                out_.add(j, rows, rate_, backend_);
                 whole_.push_back(backend_.upload(std::span<const std::int32_t>(rows)));
                 sent += out_.capacity.back();
             }
@@ -66,7 +70,7 @@ public:
             draw(j, epoch, before);
             before += static_cast<std::int32_t>(in_.owner_rows[j].size());
         }
-        if (p_ > 0) {
+        if (rate_.p > 0) {
             std::vector<RowMessage> sends, receives;
             for (std::size_t j = 0; j < in_.peers.size(); ++j)
                 sends.push_back({in_.peers[j], as_rows(in_.ids[j], in_.rows[j])});
@@ -92,11 +96,12 @@ private:
         std::vector<std::int64_t> sampled, capacity, rows;  ///< k; rows of the buffer; rows in this exchange
         std::vector<Array<std::int32_t>> ids;               ///< U as local ids of the owner; length capacity
 
-        void add(Part peer, const std::vector<std::int32_t>& boundary, double p, Backend& backend) {
+        void add(Part peer, const std::vector<std::int32_t>& boundary, const SamplingRate& rate,
+                 Backend& backend) {
             peers.push_back(peer);
             owner_rows.push_back(boundary);
-            sampled.push_back(sample_size(p, std::ssize(boundary)));
-            capacity.push_back(capacity_for(p, std::ssize(boundary)));
+            sampled.push_back(rate.sample_size(std::ssize(boundary)));
+            capacity.push_back(rate.capacity(std::ssize(boundary)));
             rows.push_back(0);
             ids.push_back(backend.upload(std::span<const std::int32_t>(boundary).first(usize(sampled.back()))));
         }
@@ -204,7 +209,7 @@ private:
     Backend& backend_;
     Communicator& world_;
     bool overlap_;
-    double p_;
+    SamplingRate rate_;
     std::uint64_t seed_;
     bool sampling_ = false;
     std::int64_t exchanges_ = 0;  ///< of a whole aggregation
