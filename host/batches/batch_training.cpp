@@ -91,6 +91,7 @@ Step BatchTraining::compute_gradient(const Batch& batch, std::int64_t step) {
 }
 
 Step BatchTraining::compute_gradient(const Batch& batch, std::int64_t step, const Network::GradientsReady& ready) {
+    problem_.slowdown.begin_step(rank_.processes, step);
     BusyTime busy;
     busy.start();
     load(batch);
@@ -102,7 +103,7 @@ Step BatchTraining::compute_gradient(const Batch& batch, std::int64_t step, cons
     network_.backward(spmm, ready);
     Step done{.samples = batch.samples, .extent = Extent::this_rank};
     backend_.download_bytes(loss_.data(), &done.loss, sizeof done.loss);
-    problem_.slowdown.delay_after(rank_.world.rank(), step, busy.seconds());
+    problem_.slowdown.end_step(rank_.processes, step, busy.seconds());
     return done;
 }
 

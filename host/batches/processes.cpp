@@ -7,15 +7,12 @@
 #include <thread>
 #include <utility>
 
-#include "core/host_span.hpp"
+#include "batches/counted.hpp"
 #include "core/idle_wait.hpp"
 #include "core/mpi_check.hpp"
 
 namespace gnnbench::workers {
 namespace {
-
-constexpr int home = 0;  ///< the rank whose memory has the words
-constexpr std::int64_t word_bytes = 8;
 
 MPI_Comm comm_of(const ProcessGroup& group) { return *static_cast<MPI_Comm*>(group.native()); }
 
@@ -68,48 +65,17 @@ private:
     std::span<std::int64_t> shared_;
 };
 
-/// Counts and times each access.
-class WordsOfProcesses : public SharedWords {
+/// The words are in a window.
+class WordsOfProcesses : public CountedWords {
 public:
-    WordsOfProcesses(Rank rank, std::unique_ptr<Window> window) : rank_(rank), window_(std::move(window)) {}
+    WordsOfProcesses(Rank rank, std::unique_ptr<Window> window) : CountedWords(rank), window_(std::move(window)) {}
 
 protected:
     const Window& window() const { return *window_; }
 
 private:
-    std::int64_t do_compare_and_swap(Word word, std::int64_t expected, std::int64_t desired) final {
-        const HostSpan timed = accessed({2 * word_bytes, word_bytes, 1}, "compare-and-swap");
-        return swapped(word, expected, desired);
-    }
-    std::int64_t do_fetch_and_add(Word word, std::int64_t addend) final {
-        const HostSpan timed = accessed({word_bytes, word_bytes, 1}, "fetch-and-add");
-        return added(word, addend);
-    }
-    void do_load(Word first, std::span<std::int64_t> values) final {
-        const HostSpan timed = accessed({0, std::ssize(values) * word_bytes, 1}, "get");
-        get(first, values);
-    }
-    void do_store(Word word, std::int64_t value) final {
-        const HostSpan timed = accessed({word_bytes, 0, 1}, "put");
-        put(word, value);
-    }
-    // Critical sections take some ten microseconds.
-    void do_back_off(int attempt) final {
-        const HostSpan timed(rank_.backend.trace(), Phase::wait, "back-off");
-        std::this_thread::sleep_for(std::chrono::microseconds(1 << std::min(attempt, 10)));
-    }
+    void sleep(double seconds) override { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-    virtual std::int64_t swapped(Word word, std::int64_t expected, std::int64_t desired) = 0;
-    virtual std::int64_t added(Word word, std::int64_t addend) = 0;
-    virtual void get(Word first, std::span<std::int64_t> values) = 0;
-    virtual void put(Word word, std::int64_t value) = 0;
-
-    HostSpan accessed(const Traffic& t, const char* operation) {
-        rank_.world.count(CommOp::one_sided, Content::metadata, t);
-        return {rank_.backend.trace(), Phase::comm, operation, t.sent_bytes + t.received_bytes, 2};
-    }
-
-    Rank rank_;
     std::unique_ptr<Window> window_;
 };
 
@@ -170,17 +136,14 @@ private:
     }
 };
 
-class PairsOfProcesses final : public PairwiseExchange {
+class PairsOfProcesses final : public CountedPairs {
 public:
     // A communicator of its own, so that its messages never match others.
     explicit PairsOfProcesses(Rank rank)
-        : rank_(rank), group_(rank.processes.split(0, rank.processes.rank())), comm_(comm_of(group_)) {}
+        : CountedPairs(rank), group_(rank.processes.split(0, rank.processes.rank())), comm_(comm_of(group_)) {}
 
 private:
-    void do_exchange(int partner, std::span<const std::int64_t> mine, std::span<std::int64_t> theirs) override {
-        const auto bytes = static_cast<std::int64_t>(mine.size_bytes());
-        rank_.world.count(CommOp::point_to_point, Content::metadata, {bytes, bytes, 1});
-        const HostSpan timed(rank_.backend.trace(), Phase::wait, "partner", 2 * bytes, 2);
+    void meet(int partner, std::span<const std::int64_t> mine, std::span<std::int64_t> theirs) override {
         const int count = mpi_count(std::ssize(mine), "MPI_Isend");
         MPI_Request both[2];
         check_mpi(MPI_Irecv(theirs.data(), count, MPI_INT64_T, partner, 0, comm_, &both[0]), "MPI_Irecv");
@@ -188,7 +151,6 @@ private:
         wait_idly(both);
     }
 
-    Rank rank_;
     ProcessGroup group_;
     MPI_Comm comm_;
 };
@@ -196,6 +158,7 @@ private:
 }  // namespace
 
 std::unique_ptr<SharedWords> make_shared_words(Rank rank, int words, WordAccess access) {
+    if (rank.processes.turns()) return make_words_of_turns(rank, words);
     auto window = std::make_unique<Window>(rank.processes, words);
     if (window->shared().empty() || access == WordAccess::by_mpi)
         return std::make_unique<WordsAcrossHosts>(rank, std::move(window));
@@ -203,6 +166,7 @@ std::unique_ptr<SharedWords> make_shared_words(Rank rank, int words, WordAccess 
 }
 
 std::unique_ptr<PairwiseExchange> make_pairwise_exchange(Rank rank) {
+    if (rank.processes.turns()) return make_pairs_of_turns(rank);
     return std::make_unique<PairsOfProcesses>(rank);
 }
 

@@ -165,6 +165,7 @@ std::unique_ptr<MpiGroup> predefined(MPI_Comm comm) {
 }  // namespace
 
 ProcessGroup::Implementation::~Implementation() = default;
+Turns::~Turns() = default;
 std::unique_ptr<Transport> ProcessGroup::Implementation::host_transport() const { return nullptr; }
 ProcessGroup::ProcessGroup(std::unique_ptr<Implementation> implementation)
     : implementation_(std::move(implementation)) {}

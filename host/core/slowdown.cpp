@@ -1,24 +1,41 @@
 #include <gnnbench/slowdown.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include <gnnbench/busy_time.hpp>
+#include <gnnbench/process_group.hpp>
 #include <gnnbench/random.hpp>
 
 namespace gnnbench {
 
-double Slowdown::pause_s(int rank, std::int64_t step, double busy_s) const {
+double Slowdown::times(int rank, std::int64_t step) const {
     const auto named = factor.find(rank);
     const double f = named == factor.end() ? 1.0 : named->second;
-    const double u = 2 * unit_interval(random_word(seed, Draw::slowdown, static_cast<std::uint64_t>(step),
-                                                   static_cast<std::uint32_t>(rank), 0)) -
-                     1;
-    return std::max(0.0, f * (1 + jitter * u) - 1) * busy_s;
+    const auto uniform = [&](std::uint32_t number) {
+        return unit_interval(random_word(seed, Draw::slowdown, static_cast<std::uint64_t>(step),
+                                         static_cast<std::uint32_t>(rank), number));
+    };
+    const double jittered = f * (1 + jitter * (2 * uniform(0) - 1));
+    if (spread == 0) return jittered;
+    // Box and Muller's normal number; 1 − u is never 0.
+    const double z = std::sqrt(-2 * std::log(1 - uniform(1))) * std::cos(2 * std::numbers::pi * uniform(2));
+    return jittered * std::exp(spread * z);
 }
 
-void Slowdown::delay_after(int rank, std::int64_t step, double busy_s) const {
+double Slowdown::pause_s(int rank, std::int64_t step, double busy_s) const {
+    return std::max(0.0, times(rank, step) - 1) * busy_s;
+}
+
+void Slowdown::begin_step(const ProcessGroup& ranks, std::int64_t step) const {
+    if (Turns* turns = ranks.turns(); turns && declared()) turns->pace(times(ranks.rank(), step));
+}
+
+void Slowdown::end_step(const ProcessGroup& ranks, std::int64_t step, double busy_s) const {
     if (!declared()) return;
-    const double pause = pause_s(rank, step, busy_s);
+    if (Turns* turns = ranks.turns()) return turns->pace(1);
+    const double pause = pause_s(ranks.rank(), step, busy_s);
     BusyTime spent;
     spent.start();
     while (spent.seconds() < pause) {

@@ -60,7 +60,7 @@ std::shared_ptr<Round> ControlGroup::meet(int place, const std::string& call,
 namespace {
 
 /// A ProcessGroup over a ControlGroup.
-class ControlMember final : public ProcessGroup::Implementation {
+class ControlMember final : public ProcessGroup::Implementation, public Turns {
 public:
     ControlMember(std::shared_ptr<ControlGroup> group, int place) : group_(std::move(group)), place_(place) {}
 
@@ -108,9 +108,29 @@ public:
     std::vector<std::string> all_gather(const std::string& text) const override {
         return gathered("all-gather", text)->texts;
     }
-    SimulatedRank& simulated_rank() const { return group_->engine().rank(group_->members()[usize(place_)]); }
+    SimulatedRank& simulated_rank() const { return group_->engine().rank(number()); }
+
+    Turns* turns() override { return this; }
+    double now_s() const override { return simulated_rank().host_s(); }
+    void in_order() override {
+        group_->engine().wake(number(), now_s());
+        group_->engine().block(number(), [] { return std::string("waits for its turn"); });
+    }
+    void pass(double seconds) override { simulated_rank().host_works(seconds); }
+    void wait(const std::string& for_what) override {
+        group_->engine().block(number(), [for_what] { return "waits for " + for_what; });
+    }
+    void wake(int rank) override { group_->engine().wake(group_->members()[usize(rank)], now_s()); }
+    double reach_s(int rank) const override {
+        const Machine& m = group_->engine().machine();
+        const int other = group_->members()[usize(rank)];
+        const double hop_s = m.node_of(other) == m.node_of(number()) ? 0 : m.links.network_hop_s;
+        return m.links.message_s + 2 * hop_s;
+    }
+    void pace(double factor) override { simulated_rank().pace(factor); }
 
 private:
+    int number() const { return group_->members()[usize(place_)]; }
     std::shared_ptr<Round> gathered(const std::string& call, const std::string& text) const {
         return group_->meet(
             place_, call,

@@ -76,6 +76,7 @@ struct SimulatedRank::State {
     int rank;
     double host_s = 0;
     int devices_of_host = 1;
+    double pace = 1;
     Recency recency;
     std::array<Stream, stream_count> streams;  ///< by role
     struct Ahead {

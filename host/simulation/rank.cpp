@@ -89,7 +89,7 @@ SimulatedRank::~SimulatedRank() = default;
 int SimulatedRank::rank() const { return state_->rank; }
 const Machine& SimulatedRank::machine() const { return state_->engine.machine(); }
 double SimulatedRank::host_s() const { return state_->host_s; }
-void SimulatedRank::host_works(double seconds) { state_->host_s += seconds; }
+void SimulatedRank::host_works(double seconds) { state_->host_s += state_->pace * seconds; }
 void SimulatedRank::share_host(int devices) { state_->devices_of_host = devices; }
 void SimulatedRank::begin_epoch() {
     const Program& program = machine().program;
@@ -102,8 +102,10 @@ Recency& SimulatedRank::recency() { return state_->recency; }
 const ColumnReads* SimulatedRank::columns_of_graph() const { return state_->engine.columns_of_graph(); }
 DeviceClock& SimulatedRank::clock() { return *state_->clock; }
 
+void SimulatedRank::pace(double factor) { state_->pace = factor; }
+
 void SimulatedRank::enqueue(StreamRole stream, const Work& work) {
-    state_->stream(stream).work(state_->host_s, work.alone_s, work.memory_share);
+    state_->stream(stream).work(state_->host_s, state_->pace * work.alone_s, work.memory_share);
     state_->throttle(stream);
 }
 

@@ -10,6 +10,7 @@ std::string slowdown_text(const Slowdown& s) {
     for (const auto& [rank, factor] : s.factor)
         text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", rank, factor);
     if (s.jitter > 0) text += fmt::format("{}jitter: {}", text.empty() ? "" : ", ", s.jitter);
+    if (s.spread > 0) text += fmt::format("{}spread: {}", text.empty() ? "" : ", ", s.spread);
     return "{" + text + "}";
 }
 

@@ -102,6 +102,7 @@ private:
         key("factors");
         text_ += json(s->factor).dump();
         member("jitter", s->jitter);
+        if (s->spread > 0) member("spread", s->spread);
         text_ += '}';
     }
     template <class T>

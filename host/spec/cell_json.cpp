@@ -35,7 +35,9 @@ json to_json(const DatasetChoice& d, JsonFor use) {
 }
 
 json to_json(const Slowdown& s, JsonFor) {
-    return {{"factors", s.factor}, {"jitter", s.jitter}, {"label", slowdown_text(s)}};
+    json j{{"factors", s.factor}, {"jitter", s.jitter}, {"label", slowdown_text(s)}};
+    if (s.spread > 0) j["spread"] = s.spread;
+    return j;
 }
 
 json value_json(const FieldRef& value, JsonFor use) {
@@ -133,6 +135,7 @@ void read_slowdown(const json& j, Slowdown& s) {
     Object o(j, "slowdown");
     o.into("factors", s.factor);
     o.into("jitter", s.jitter);
+    if (o.has("spread")) o.into("spread", s.spread);
     o.at("label");
     o.done();
 }

@@ -137,10 +137,11 @@ const Field declared[] = {
      of_identity<&Cell::separate_wait>},
     {"slowdown", T::slowdown, "{}", nullptr, true, any, no_words,
      "How much slower than they could ranks train, in schemes that train by batches: after each batch, rank 3 in "
-     "{3: 2} is busy for (2 − 1) × the processor time that the batch took. Jitter j multiplies every rank's "
-     "factor, "
-     "for each batch, by a number drawn by the seed from 1 − j to 1 + j. Shown as text, which is none without a "
-     "slowdown",
+     "{3: 2} is busy for (2 − 1) × the processor time that the batch took; a simulated rank takes 2 × as "
+     "long. Jitter j multiplies every rank's factor, for each batch, by a number drawn by the seed from 1 − j to "
+     "1 "
+     "+ j, spread s by e^(s·z), z drawn from a normal distribution; what a real rank would take less time by is "
+     "left out. Shown as text, which is none without a slowdown",
      of_identity<&Cell::slowdown>},
 
     {"model.layers", T::word, "gcn", nullptr, true, any, words::layers,
@@ -347,8 +348,8 @@ std::string expectation(const Field& f) {
         case T::per_layer:
             return fmt::format("a number{}, or a list with one per layer", range_text(f.range));
         case T::slowdown:
-            return "a mapping from ranks to factors of at least 1, with a jitter between 0 and 1 if there is any: "
-                   "{3: 2, jitter: 0.2}";
+            return "a mapping from ranks to factors of at least 1, with a jitter and a spread between 0 and 1 if "
+                   "there are any: {3: 2, jitter: 0.2}";
         case T::dataset:
             return "a dataset: a store's name, {store: name}, {path: file, …}, {generate: kind, …} or {expect: "
                    "profile, …}";

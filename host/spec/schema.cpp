@@ -44,12 +44,13 @@ ordered_json item(const Field& f) {
             return any_of({one, list_of(one)});
         }
         case T::slowdown:
-            return {
-                {"type", "object"},
-                {"additionalProperties", false},
-                {"properties", {{"jitter", {{"type", "number"}, {"minimum", 0}, {"maximum", 1}, {"default", 0}}}}},
-                {"patternProperties",
-                 {{"^(0|[1-9][0-9]*)$", {{"type", "number"}, {"minimum", 1}, {"maximum", 1000000}}}}}};
+            return {{"type", "object"},
+                    {"additionalProperties", false},
+                    {"properties",
+                     {{"jitter", {{"type", "number"}, {"minimum", 0}, {"maximum", 1}, {"default", 0}}},
+                      {"spread", {{"type", "number"}, {"minimum", 0}, {"maximum", 1}, {"default", 0}}}}},
+                    {"patternProperties",
+                     {{"^(0|[1-9][0-9]*)$", {{"type", "number"}, {"minimum", 1}, {"maximum", 1000000}}}}}};
         default:
             return reference(f.path);
     }

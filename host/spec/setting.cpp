@@ -55,8 +55,6 @@ namespace {
 /// Why a kernel that simulates its ranks cannot run the cell; empty if it can.
 std::string why_not_simulated(const Cell& cell) {
     if (cell.scheme.is_program()) return "a program is not simulated";
-    if (cell.slowdown.declared())
-        return "a slowdown is of this machine's clock, which simulated ranks do not have";
     const std::string& name = cell.kernel.params.text("machine");
     if (name.empty()) return {};
     const SimulatedChoice choice(name);

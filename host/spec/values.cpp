@@ -164,17 +164,17 @@ Read ValueReader::slowdown(const Field& field, const YamlNode& node, const std::
         sound = false;
     };
     for (const YamlEntry& e : node.entries) {
-        const bool jitter = e.key == "jitter";
+        double* const drawn = e.key == "jitter" ? &result.jitter : e.key == "spread" ? &result.spread : nullptr;
         const int rank = rank_of(e.key);
-        const Range range = jitter ? Range{0, 1} : Range{1, 1e6};
+        const Range range = drawn ? Range{0, 1} : Range{1, 1e6};
         double value = 0;
-        if (!jitter && rank < 0)
-            refuse(e.place, e, "a rank from 0 to 65535, or jitter, as key", fmt::format("'{}'", e.key));
+        if (!drawn && rank < 0)
+            refuse(e.place, e, "a rank from 0 to 65535, jitter or spread, as key", fmt::format("'{}'", e.key));
         else if (!to_real(e.value, value) || !range.contains(value))
-            refuse(e.value.place, e, jitter ? "a number between 0 and 1" : "a factor between 1 and 1000000",
+            refuse(e.value.place, e, drawn ? "a number between 0 and 1" : "a factor between 1 and 1000000",
                    describe(e.value));
-        else if (jitter)
-            result.jitter = value;
+        else if (drawn)
+            *drawn = value;
         else if (value > 1)  // 1 is what a rank has that is not named
             result.factor[rank] = value;
     }

@@ -13,9 +13,11 @@ namespace gnnbench {
 namespace {
 
 using nlohmann::json;
-using Clock = std::chrono::steady_clock;
-
-double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
+/// Seconds of the ranks' clock.
+double now_s(const ProcessGroup& group) {
+    if (const Turns* turns = group.turns()) return turns->now_s();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// This worker's weights as it left epochs that are evaluated. An epoch that it never entered finds the one before.
 class Snapshots {
@@ -37,7 +39,7 @@ class WorkerRecorder final : public StepObserver {
 public:
     /// The clock starts with the first of all workers' steps, so after a barrier.
     WorkerRecorder(const Measurement& m, IndependentTrainer& trainer)
-        : m_(m), trainer_(trainer), snapshots_(trainer.own_weights()), start_(Clock::now()) {}
+        : m_(m), trainer_(trainer), snapshots_(trainer.own_weights()), start_s_(now_s(m.group)) {}
 
     void begins(std::int64_t epoch) override {
         if (now_ && now_->epoch == epoch) return;
@@ -70,23 +72,23 @@ private:
         if (!now_) return;
         m_.backend.synchronize(StreamRole::compute);
         m_.backend.trace().end_epoch();
-        const double end_s = seconds(Clock::now() - start_);
+        const double end_s = now_s(m_.group) - start_s_;
         const Volume counted = m_.counter.take();
         json line = epoch_json(m_.backend.trace().times(), counted, m_.backend.memory().peak_bytes);
         if (m_.as_stated) line["as_stated"] = m_.as_stated(now_->epoch, counted);
         json averagings = json::array();
         for (const Averaging& a : now_->averagings)
             averagings.push_back({{"partner", a.partner}, {"staleness", a.staleness}});
-        line.update(
-            {{"epoch", now_->epoch},
-             {"rank", m_.group.rank()},
-             {"warmup", m_.warms_up(now_->epoch)},
-             {"loss", now_->samples > 0 ? finite_or_null(now_->loss_sum / static_cast<double>(now_->samples))
-                                        : json(nullptr)},
-             {"steps", now_->steps},
-             {"samples", now_->samples},
-             {"end_s", end_s},
-             {"averagings", std::move(averagings)}});
+        line.update({{"epoch", now_->epoch},
+                     {"rank", m_.group.rank()},
+                     {"warmup", m_.warms_up(now_->epoch)},
+                     {"loss", now_->samples > 0 && m_.backend.holds_values()
+                                  ? finite_or_null(now_->loss_sum / static_cast<double>(now_->samples))
+                                  : json(nullptr)},
+                     {"steps", now_->steps},
+                     {"samples", now_->samples},
+                     {"end_s", end_s},
+                     {"averagings", std::move(averagings)}});
         m_.record.write_own("worker", std::move(line));
         if (m_.traces(now_->epoch) || (m_.traces(last_epoch) && now_->epoch + 1 == m_.epochs()))
             m_.record.write_own("worker_spans", {{"epoch", now_->epoch},
@@ -99,7 +101,7 @@ private:
     const Measurement& m_;
     IndependentTrainer& trainer_;
     Snapshots snapshots_;
-    Clock::time_point start_;
+    double start_s_;
     std::optional<Epoch> now_;
     bool finite_ = true;
 };
@@ -117,7 +119,7 @@ TrialEnd measure_workers(const Measurement& m, IndependentTrainer& trainer) {
         return {TrialStatus::diverged, "the loss of a batch is not finite"};
     for (std::int64_t e = 0; e < m.epochs(); ++e) {
         if (!m.evaluates_after(e)) continue;
-        const auto start = Clock::now();
+        const auto start = std::chrono::steady_clock::now();
         const Score score = trainer.evaluate(recorder.snapshots().at(e));
         m.record.write("evaluation", evaluation_json(e, score, start));
     }

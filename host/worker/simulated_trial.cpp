@@ -78,8 +78,10 @@ private:
     }
     Setting setting() const { return {cell_.gpus, model_, train_, cell_.scheme.params}; }
     Problem problem() {
-        return {data_, *index_, model_,  train_,  cell_.scheme.params, initial_.get(), cell_.gpus,
-                {},    1,       nullptr, &shared_};
+        Slowdown declared = cell_.slowdown;
+        declared.seed = train_.seed;
+        return {data_,    *index_, model_,  train_,  cell_.scheme.params, initial_.get(), cell_.gpus,
+                declared, 1,       nullptr, &shared_};
     }
     void load() {
         const auto start = Clock::now();
@@ -148,7 +150,6 @@ private:
     std::string why_unsupported() const {
         std::string reason = plugin_->why_unsupported(kernel_setting(nullptr));
         if (reason.empty()) reason = strategy_->why_unsupported(setting());
-        if (reason.empty() && cell_.slowdown.declared()) reason = "a slowdown takes time of this machine's clock";
         if (reason.empty())
             reason = why_not_served(*partitioner_,
                                     {data_.graph.vertices(), data_.graph.edges(), !data_.graph.weights.empty()},
@@ -221,8 +222,8 @@ private:
                     .empty();
             };
         const auto* together = std::get_if<std::unique_ptr<CollectiveTrainer>>(&trainer);
-        if (!together) throw Unsupported("independent workers are not simulated: they meet by MPI's shared words");
-        TrialEnd end = measure_epochs(m, **together);
+        TrialEnd end = together ? measure_epochs(m, **together)
+                                : measure_workers(m, *std::get<std::unique_ptr<IndependentTrainer>>(trainer));
         if (world.rank() == 0) end_of_trial = std::move(end);
     }
 

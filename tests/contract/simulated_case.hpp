@@ -94,6 +94,7 @@ struct SimulatedOutcome {
     std::vector<double> epochs_s;                 ///< by rank and epoch
     double pack_s = 0;                            ///< of all of them
     std::vector<std::vector<EpochSeen>> of_rank;  ///< [ranks][epochs]
+    std::vector<std::int64_t> steps;              ///< of independent workers
 };
 
 /// Whether ranks of the simulation share what they have in common, or each makes its own, as processes do.
@@ -107,6 +108,15 @@ struct Simulated {
     bool always_epoch_0 = false;     ///< the same samples and masks every time
     bool evaluates_between = false;  ///< after each epoch
     bool without_pause = false;      ///< epochs follow one another, and only their times are seen
+    bool workers = false;            ///< independent ones train: only their time and their steps are seen
+    Slowdown slowdown = {};
+};
+
+struct CountedSteps final : StepObserver {
+    std::int64_t steps = 0;
+    void begins(std::int64_t) override {}
+    void stepped(const Step&) override { ++steps; }
+    void averaged(const Averaging&) override {}
 };
 
 inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v, const graphs::NamedGraph& graph,
@@ -137,6 +147,7 @@ inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v
                           .train = train,
                           .params = s.params,
                           .ranks = ranks,
+                          .slowdown = how.slowdown,
                           .shared = how.in_common == InCommon::shared ? &shared : nullptr};
     const auto kernel = catalog().kernel("simulated");
     const Params kernel_params(catalog().find(PluginKind::kernel, "simulated").params);
@@ -149,8 +160,18 @@ inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v
             Communicator communicator(backend->connect(world), *backend, counter);
             const auto made = strategy->make_trainer(problem, {*backend, communicator, world});
             const auto* trainer = std::get_if<std::unique_ptr<CollectiveTrainer>>(&made);
-            if (!trainer) throw Unsupported("independent workers");
+            if (!trainer && !how.workers) throw Unsupported("independent workers");
             counter.take();
+            if (!trainer) {
+                finish_given_work(world, *backend);
+                const double begin_s = world.turns()->now_s();
+                CountedSteps observer;
+                std::get<std::unique_ptr<IndependentTrainer>>(made)->train(how.epochs, observer);
+                backend->synchronize(StreamRole::compute);
+                out.epochs_s.push_back(world.turns()->now_s() - begin_s);
+                out.steps.push_back(observer.steps);
+                return;
+            }
             if (how.without_pause) {
                 timed_epochs(world, *backend, **trainer, 0, how.epochs, [](std::int64_t, const Step&) {});
                 for (std::int64_t e = 0; e < how.epochs; ++e)

@@ -45,20 +45,21 @@ expect_code 0 "run"
 expect_text out "kernel simulated (perlmutter)" "the heading names the machine"
 expect_text out "SIMULATED on perlmutter: predicted by a model, not measured and not verified" "the table marks numbers"
 refuse_text out "verified \(loss" "nothing simulated is verified"
-expect_value "SELECT count(*) FROM trials WHERE status = 'ok' AND simulated_on = 'perlmutter'" 14 "trials"
+expect_value "SELECT count(*) FROM trials WHERE status = 'ok' AND simulated_on = 'perlmutter'" 20 "trials"
 expect_value "SELECT count(*) FROM trials WHERE oversubscribed" 0 "no trial is oversubscribed"
-expect_value "SELECT count(*) FROM trials WHERE status = 'ok' AND volume_as_stated = 1" 14 "stated volumes are counted"
+expect_value "SELECT count(*) FROM trials WHERE status = 'ok' AND volume_as_stated = 1" 20 "stated volumes are counted"
 expect_value "SELECT count(*) FROM trials WHERE final_loss IS NOT NULL OR test_accuracy IS NOT NULL" 0 "no loss, no score"
 expect_value "SELECT count(*) FROM verification WHERE status = 'verified'" 0 "nothing is verified"
-expect_value "SELECT count(*) FROM trials WHERE scheme LIKE 'gossip%' AND status = 'skipped'" 3 "independent workers"
+expect_value "SELECT count(*) FROM trials WHERE scheme LIKE 'gossip%' AND status = 'ok'" 6 "independent workers"
 expect_value "SELECT count(DISTINCT epoch_s) FROM trials WHERE scheme = 'mg-gcn' AND gpus = 16" 1 "the same twice"
-expect_value "SELECT count(*) FROM trials WHERE status = 'ok' AND device LIKE '%simulated A100-SXM4-40GB (perlmutter)%'" 14 "device"
+expect_value "SELECT count(*) FROM trials WHERE status = 'ok' AND device LIKE '%simulated A100-SXM4-40GB (perlmutter)%'" 20 "device"
 expect_value "SELECT count(*) FROM trials WHERE status = 'ok' AND mpi <> 'none: simulated'" 0 "no MPI"
-expect_value "SELECT count(*) FROM (SELECT trial_id, epoch FROM rank_epoch GROUP BY 1, 2 HAVING count(*) NOT IN (3, 16, 64))" \
-    0 "every rank has its line"
+expect_value "SELECT count(*) FROM (SELECT r.trial_id, r.epoch FROM rank_epoch r JOIN trial t ON t.id = r.trial_id JOIN cell c
+              ON c.id = t.cell_id WHERE c.scheme <> 'gossip-gcn' GROUP BY 1, 2 HAVING count(*) NOT IN (3, 16, 64))" \
+    0 "every rank has its line; a worker may come too late for an epoch's batches"
 gnnbench run far.yaml
 expect_code 0 "again"
-expect_value "SELECT count(*) FROM trials WHERE status = 'ok'" 14 "what is there is not run again"
+expect_value "SELECT count(*) FROM trials WHERE status = 'ok'" 20 "what is there is not run again"
 
 # As released programs: other cells, under the machine's name with the program's; a scheme whose program is not known is skipped.
 gnnbench run far.yaml --set 'kernel={name: simulated, machine: perlmutter as released}' --set 'matrix.gpus=[16]' --set trials=1
@@ -214,7 +215,7 @@ gnnbench tune far.yaml --machine perlmutter --gpus 8 --partitioner random
 expect_code 0 "tune"
 expect_text out "on 8 GPUs of perlmutter, SIMULATED" "what is ranked is predicted"
 expect_text out "as long:" "tune says why"
-expect_text out "gossip-gcn: " "what cannot be predicted is named with the reason"
+expect_text out "gossip-gcn" "independent workers are predicted too"
 expect_value "SELECT count(*) FROM trials WHERE experiment = 'far-tune' AND scheme LIKE 'plexus-3d(%' AND status = 'ok'" 10 "every grid of 8"
 expect_value "SELECT count(*) FROM trials WHERE experiment = 'far-tune' AND simulated_on = ''" 0 "nothing is measured"
 tried=$(ask "SELECT count(*) FROM trial WHERE status = 'ok'")
@@ -227,6 +228,8 @@ cells = json.load(open("out"))
 times = [c["epoch_s"] for c in cells if c["status"] == "ok"]
 assert times == sorted(times) and [c["place"] for c in cells[:len(times)]] == list(range(1, len(times) + 1))
 for c in cells[:len(times)]:
+    if c["scheme"].startswith("gossip"):
+        continue  # epochs of independent workers overlap
     parts = c["spmm_s"] + c["gemm_s"] + c["communication_s"] + c["rest_s"]
     assert 0.9 * c["epoch_s"] < parts < 1.1 * c["epoch_s"], c
 ' || fail "tune: not in order of time, or parts that are not the epoch"

@@ -1,9 +1,11 @@
 // How long a rank that is declared slow is busy after a step.
 #include <algorithm>
+#include <cmath>
 
 #include <catch2/catch.hpp>
 
 #include <gnnbench/busy_time.hpp>
+#include <gnnbench/process_group.hpp>
 #include <gnnbench/slowdown.hpp>
 
 using gnnbench::Slowdown;
@@ -24,11 +26,29 @@ TEST_CASE("a slow rank keeps its core busy, so that a loaded machine slows it as
     const Slowdown s{.factor = {{0, 1.5}}, .jitter = 0, .seed = 7};
     gnnbench::BusyTime busy;
     busy.start();
-    s.delay_after(0, 0, 0.02);
+    s.end_step(gnnbench::ProcessGroup::alone(), 0, 0.02);
     CHECK(busy.seconds() >= 0.01);
     busy.start();
-    s.delay_after(1, 0, 0.02);
+    Slowdown{.factor = {{1, 1.5}}, .jitter = 0, .seed = 7}.end_step(gnnbench::ProcessGroup::alone(), 0, 0.02);
     CHECK(busy.seconds() < 0.01);
+}
+
+TEST_CASE("a spread is the deviation of the logarithm of a step's time, a function of seed, rank and step") {
+    const Slowdown s{.factor = {{0, 3}}, .jitter = 0, .spread = 0.25, .seed = 7};
+    double sum = 0, squares = 0, of_both = 0;
+    constexpr int steps = 4000;
+    for (int step = 0; step < steps; ++step) {
+        const double slow = std::log(s.times(0, step) / 3), other = std::log(s.times(1, step));
+        CHECK(s.times(0, step) == s.times(0, step));
+        sum += slow;
+        squares += slow * slow;
+        of_both += slow * other;
+    }
+    CHECK(std::abs(sum / steps) < 0.02);
+    CHECK(std::sqrt(squares / steps) == Approx(0.25).epsilon(0.05));
+    CHECK(std::abs(of_both / steps) < 0.005);
+    CHECK(s.pause_s(0, 1, 2) == Approx(2 * (s.times(0, 1) - 1)));
+    CHECK(Slowdown{.factor = {}, .jitter = 0, .spread = 0.1}.declared());
 }
 
 TEST_CASE("jitter stays in its range, reaches its ends, and is a function of seed, rank and step") {

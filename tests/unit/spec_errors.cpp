@@ -104,7 +104,7 @@ TEST_CASE("a slowdown that cannot be is refused where it is written") {
         INFO(key);
         CHECK_THAT(complaint(head + "slowdown: {" + key + ": 2}\n"),
                    Contains("exp.yaml:3:12: slowdown." + std::string(key) +
-                            ": expected a rank from 0 to 65535, or jitter, as key; found '" + key + "'"));
+                            ": expected a rank from 0 to 65535, jitter or spread, as key; found '" + key + "'"));
     }
     CHECK_THAT(complaint(head + "slowdown: {3: 2, 3: 4}\n"), Contains("given twice"));
     CHECK_THAT(complaint(head + "matrix: {slowdown: [{}, {3: 0}]}\n"), Contains("exp.yaml:3:29: slowdown.3: "));

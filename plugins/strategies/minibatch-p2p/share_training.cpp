@@ -110,6 +110,7 @@ ShareTraining::ShareTraining(const Problem& p, Rank rank, const ShareRoom& room,
       slowdown_(p.slowdown),
       backend_(rank.backend),
       world_(rank.world),
+      processes_(rank.processes),
       network_(aggregate_first_plan(p), p.model, p.train, initial, room.rows, backend_),
       spmm_(rank, room, network_.plan().widest_operand(), busy_),
       vertices_(p.dataset, room.rows, backend_),
@@ -130,6 +131,7 @@ void ShareTraining::load(const BatchShare& share) {
 }
 
 Step ShareTraining::train(const BatchShare& share, std::int64_t step) {
+    slowdown_.begin_step(processes_, step);
     busy_.start();
     load(share);
     const ConstMatrixView logits =
@@ -144,7 +146,7 @@ Step ShareTraining::train(const BatchShare& share, std::int64_t step) {
     backend_.wait(StreamRole::compute, summed);
     Step done{.samples = share.samples};
     backend_.download_bytes(loss_.data(), &done.loss, sizeof done.loss);
-    slowdown_.delay_after(world_.rank(), step, busy_.seconds());
+    slowdown_.end_step(processes_, step, busy_.seconds());
     return done;
 }
 

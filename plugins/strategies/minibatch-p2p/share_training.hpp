@@ -69,6 +69,7 @@ private:
     Slowdown slowdown_;
     Backend& backend_;
     Communicator& world_;
+    const ProcessGroup& processes_;
     BusyTime busy_;
     Network network_;
     ShareSpmm spmm_;

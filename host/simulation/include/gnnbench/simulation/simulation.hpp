@@ -40,6 +40,8 @@ public:
     void launch();       ///< the host launches a kernel
     void begin_epoch();  ///< what the machine's program does once an epoch for each peer
 
+    /// What its host does and its streams are given from now on takes so many times as long; messages do not.
+    void pace(double factor);
     void enqueue(StreamRole stream, const Work& work);
     Event record(StreamRole stream);
     void wait(StreamRole stream, const Event& event);

@@ -1,0 +1,77 @@
+// Independent workers on simulated devices: shared words, meetings and slow workers in virtual time.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "contract/simulated_case.hpp"
+
+namespace gnnbench::contract {
+namespace {
+
+using Set = std::map<std::string, std::string>;
+
+constexpr std::int64_t epochs = 6, clusters = 24;
+
+SimulatedOutcome train(const std::string& name, Set set, int workers, const Slowdown& slowdown = {}) {
+    set["clusters"] = std::to_string(clusters);
+    set["averaging_interval"] = "4";
+    return simulate(variants(name, set).front(), {.name = "gcn"}, drawn(2000, 12, true), workers,
+                    {.epochs = epochs, .workers = true, .slowdown = slowdown});
+}
+
+double last_s(const SimulatedOutcome& out) { return *std::ranges::max_element(out.epochs_s); }
+
+/// An epoch of workers that wait for all.
+double together_s(int workers, const Slowdown& slowdown) {
+    const SimulatedOutcome out = train("allreduce-gcn", {}, workers, slowdown);
+    REQUIRE(out.skipped.empty());
+    return std::accumulate(out.epochs_s.begin(), out.epochs_s.end(), 0.0) / workers;
+}
+
+const std::vector<std::pair<std::string, Set>> gossips{
+    {"gossip-gcn", {}},
+    {"gossip-gcn", {{"average", "weights"}}},
+    {"gossip-gcn", {{"partners", "requested"}}},
+    {"gossip-gcn", {{"partners", "scheduled"}}},
+    {"gossip-gcn", {{"partners", "scheduled"}, {"schedule", "rotating"}}},
+    {"gossip-active-passive", {}}};
+
+}  // namespace
+
+TEST_CASE("simulated workers train each batch once, and the same again take the same time to the bit") {
+    for (const auto& [name, set] : gossips)
+        for (const int workers : {2, 4, 8})
+            for (const Slowdown& slowdown : {Slowdown{}, Slowdown{.factor = {{1, 2}}, .spread = 0.3, .seed = 3}}) {
+                const SimulatedOutcome once = train(name, set, workers, slowdown),
+                                       again = train(name, set, workers, slowdown);
+                INFO(name << " of " << workers << " workers");
+                REQUIRE(once.skipped == "");
+                CHECK(std::reduce(once.steps.begin(), once.steps.end()) == epochs * clusters);
+                CHECK(once.epochs_s == again.epochs_s);
+                CHECK(once.steps == again.steps);
+            }
+}
+
+TEST_CASE(
+    "a simulated worker that is slow takes its factor as long, and trains fewer batches where others take them") {
+    const Slowdown slow{.factor = {{0, 3}}};
+    CHECK(last_s(train("gossip-gcn", {}, 1, slow)) ==
+          Approx(3 * last_s(train("gossip-gcn", {}, 1))).epsilon(0.06));  // the update is not paced
+    const SimulatedOutcome out = train("gossip-gcn", {}, 4, slow);
+    REQUIRE(out.skipped.empty());
+    for (std::size_t w = 1; w < out.steps.size(); ++w) CHECK(2 * out.steps[w] > 3 * out.steps[0]);
+}
+
+// The claim of the thesis on GossipGCN, section 4.1.
+TEST_CASE("a slow worker holds up those that wait for all more than those that meet in pairs") {
+    const Slowdown slow{.factor = {{0, 3}}};
+    const double together = together_s(4, slow) / together_s(4, {}),
+                 in_pairs = last_s(train("gossip-gcn", {}, 4, slow)) / last_s(train("gossip-gcn", {}, 4));
+    INFO("waiting for all " << together << " times as long, in pairs " << in_pairs << " times");
+    CHECK(together > 2);
+    CHECK(in_pairs < 1.6);
+}
+
+}  // namespace gnnbench::contract
