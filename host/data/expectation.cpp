@@ -15,7 +15,7 @@
 namespace gnnbench {
 namespace {
 
-constexpr std::array<ParamDecl, 11> expect_params{{
+constexpr std::array<ParamDecl, 17> expect_params{{
     {"profile_file", ParamType::path, "", 0, 0, nullptr,
      "a file written by `gnnbench dataset profile STORE`; empty: one that comes with the program"},
     {"scale", ParamType::real, "1", 1e-9, 1e6, nullptr, "vertices, as a multiple of the dataset's; degrees stay"},
@@ -39,6 +39,14 @@ constexpr std::array<ParamDecl, 11> expect_params{{
     {"cut_growth", ParamType::real, "0", 0, 2, nullptr,
      "g: of P parts, 1 - locality is (P / locality_parts)^g times as large"},
     {"halo_growth", ParamType::real, "0", 0, 2, nullptr, "the same of halo"},
+    {"vertex_imbalance", ParamType::real, "1", 1, 1e6, nullptr,
+     "the largest part's vertices ÷ the mean of the parts, at locality_parts parts"},
+    {"nonzero_imbalance", ParamType::real, "1", 1, 1e6, nullptr, "the same of nonzeros, the diagonal included"},
+    {"halo_imbalance", ParamType::real, "1", 1, 1e6, nullptr, "the same of the rows that a part needs of others"},
+    {"vertex_imbalance_growth", ParamType::real, "0", -2, 2, nullptr,
+     "g: of P parts, vertex_imbalance is (P / locality_parts)^g times as large, from 1 to P"},
+    {"nonzero_imbalance_growth", ParamType::real, "0", -2, 2, nullptr, "the same of nonzero_imbalance"},
+    {"halo_imbalance_growth", ParamType::real, "0", -2, 2, nullptr, "the same of halo_imbalance"},
 }};
 
 std::string text_of(const std::string& profile, const Params& p) {
@@ -56,8 +64,37 @@ void require_shares(const ExpectedDataset::Partitioned& at, double mean_degree) 
             fmt::format("dataset: halo is {} rows for each vertex; with locality {}, {:.4g} entries of each "
                         "leave their part, and every row needs one",
                         *at.halo, at.inside, cut_entries));
-    if (at.parts == 0 && (at.cut_growth > 0 || at.halo_growth > 0))
-        throw SpecError("dataset: cut_growth and halo_growth need locality_parts, from which they count");
+    const bool grows =
+        at.cut_growth > 0 || at.halo_growth > 0 || !(at.imbalance_growth == PartImbalance{0, 0, 0});
+    if (at.parts == 0 && grows)
+        throw SpecError("dataset: cut_growth, halo_growth and the imbalances' growths need locality_parts, from "
+                        "which they count");
+}
+
+/// "nonzero_imbalance", "nonzero_imbalance_growth".
+struct ImbalanceKey {
+    const char *key, *growth_key;
+    double PartImbalance::* number;
+};
+constexpr ImbalanceKey imbalance_keys[] = {
+    {"vertex_imbalance", "vertex_imbalance_growth", &PartImbalance::vertices},
+    {"nonzero_imbalance", "nonzero_imbalance_growth", &PartImbalance::nonzeros},
+    {"halo_imbalance", "halo_imbalance_growth", &PartImbalance::halo}};
+
+/// Parts that differ need a halo to share, and at some number of parts one cannot have more than all.
+void read_imbalance(const Params& p, ExpectedDataset& d) {
+    for (const auto& [key, growth_key, number] : imbalance_keys) {
+        const double told = p.real(key), growth = p.real(growth_key);
+        if (told == 1 && growth == 0) continue;
+        if (!d.partitioned || !d.partitioned->halo)
+            throw SpecError(fmt::format("dataset: {} is of a partitioner's parts, and needs locality and halo",
+                                        told == 1 ? growth_key : key));
+        if (d.partitioned->parts > 0 && told > static_cast<double>(d.partitioned->parts))
+            throw SpecError(fmt::format("dataset: {} is {}; of {} parts the largest has at most {} times the mean",
+                                        key, told, d.partitioned->parts, d.partitioned->parts));
+        d.partitioned->imbalance.*number = told;
+        d.partitioned->imbalance_growth.*number = growth;
+    }
 }
 
 }  // namespace
@@ -119,10 +156,13 @@ ExpectedDataset expected_dataset(const nlohmann::json& source) {
                          .halo = {},
                          .parts = p.integer("locality_parts"),
                          .cut_growth = p.real("cut_growth"),
-                         .halo_growth = p.real("halo_growth")};
+                         .halo_growth = p.real("halo_growth"),
+                         .imbalance = {},
+                         .imbalance_growth = {0, 0, 0}};
         if (p.real("halo") >= 0) d.partitioned->halo = p.real("halo");
-        require_shares(*d.partitioned, static_cast<double>(d.entries) / n);
     }
+    read_imbalance(p, d);
+    if (d.partitioned) require_shares(*d.partitioned, static_cast<double>(d.entries) / n);
     nlohmann::json other = beyond_defaults(expect_params, p);
     const nlohmann::json identity = {{"expect", expect}, {"profile", text}, {"parameters", other}, {"version", 1}};
     d.digest = short_digest(identity, 32);
@@ -139,6 +179,9 @@ PartShares shares_at(const ExpectedDataset::Partitioned& at, std::int64_t parts)
     const double cut = std::min(at_random, (1 - at.inside) * std::pow(ratio, at.cut_growth));
     PartShares shares{.inside = 1 - cut, .halo = {}};
     if (at.halo) shares.halo = *at.halo * std::pow(ratio, at.halo_growth);
+    for (const auto& [key, growth_key, number] : imbalance_keys)
+        shares.imbalance.*number = std::clamp(
+            at.imbalance.*number * std::pow(ratio, at.imbalance_growth.*number), 1.0, static_cast<double>(parts));
     return shares;
 }
 

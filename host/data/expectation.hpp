@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <gnnbench/params.hpp>
+#include <gnnbench/part_imbalance.hpp>
 
 #include <data/profile.hpp>
 
@@ -22,6 +23,8 @@ struct ExpectedDataset {
         std::optional<double> halo;  ///< nothing: what independent edges need
         std::int64_t parts = 0;      ///< at which both hold; 0: at any number
         double cut_growth = 0, halo_growth = 0;
+        PartImbalance imbalance;                     ///< at so many parts
+        PartImbalance imbalance_growth = {0, 0, 0};  ///< exponents
     };
     std::string name;  ///< as tables show it
     std::string digest;
@@ -45,6 +48,7 @@ bool is_expected(const nlohmann::json& source);
 struct PartShares {
     double inside = 1;
     std::optional<double> halo = {};
+    PartImbalance imbalance = {};
 };
 PartShares shares_at(const ExpectedDataset::Partitioned& partitioned, std::int64_t parts);
 

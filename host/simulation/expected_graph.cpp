@@ -99,38 +99,77 @@ Expectation ExpectedGraph::unaligned_nonzeros(std::int64_t rows, std::int64_t co
     return {.mean = z * p, .sd = std::sqrt(std::max(0.0, variance))};
 }
 
+namespace {
+
+/// Calls for each part with positions in [first, end): the part, how many there are, and the part's size.
+template <class Each>
+void for_each_part(const std::vector<std::int64_t>& parts, std::int64_t first, std::int64_t end, Each&& each) {
+    for (std::int64_t at = first; at < end;) {
+        const auto next = std::ranges::upper_bound(parts, at);
+        const std::int64_t until = std::min(end, *next);
+        each(static_cast<Part>(next - parts.begin() - 1), until - at, *next - *(next - 1));
+        at = until;
+    }
+}
+
+/// Σ over blocks of parts of their entries, times the shares of their rows and of their columns that lie here.
+double uneven_nonzeros(const UnevenParts& uneven, const ExpectedRun& rows, const ExpectedRun& columns,
+                       const std::vector<std::int64_t>& parts) {
+    double sum = 0;
+    for_each_part(parts, rows.first, rows.end, [&](Part p, std::int64_t here, std::int64_t of_rows) {
+        for_each_part(parts, columns.first, columns.end, [&](Part q, std::int64_t there, std::int64_t of_columns) {
+            sum += uneven.entries(p, q) * as_real(here) / as_real(of_rows) * as_real(there) / as_real(of_columns);
+        });
+    });
+    return sum;
+}
+
+}  // namespace
+
 /// Σ over parts of their rows here, times the share of a row's entries that lies in these columns: `inside` of them in
 /// the part itself, the rest among all other vertices.
 double ExpectedGraph::local_nonzeros(const ExpectedRun& rows, const ExpectedRun& columns,
                                      const std::vector<std::int64_t>& parts) const {
+    if (const auto& uneven = outline_.locality->uneven) return uneven_nonzeros(*uneven, rows, columns, parts);
     double sum = 0;
-    for (std::int64_t at = rows.first; at < rows.end;) {
-        const auto next = std::ranges::upper_bound(parts, at);
-        const std::int64_t begin = *(next - 1), end = *next, until = std::min(rows.end, end);
+    for_each_part(parts, rows.first, rows.end, [&](Part p, std::int64_t here, std::int64_t of_part) {
+        const std::int64_t begin = parts[usize(p)], end = parts[usize(p) + 1];
         const double own =
             as_real(std::max<std::int64_t>(0, std::min(columns.end, end) - std::max(columns.first, begin)));
-        const double others = as_real(columns.size()) - own, size = as_real(end - begin);
+        const double others = as_real(columns.size()) - own, size = as_real(of_part);
         double share = outline_.locality->inside * own / size;
         if (size < n_) share += (1 - outline_.locality->inside) * others / (n_ - size);
-        sum += as_real(until - at) * mean_degree_ * share;
-        at = until;
-    }
+        sum += as_real(here) * mean_degree_ * share;
+    });
     return sum;
 }
 
 Expectation ExpectedGraph::needed(const IndexMap& parts, Part i, Part j, bool loops) const {
     if (i == j && loops) return {.mean = as_real(parts.size(i)), .sd = 0};
-    const std::int64_t n_i = parts.size(i), n_j = parts.size(j);
-    if (i == j) {  // nobody sends these: only that there are entries matters
-        double some = 0;
-        const double inside = outline_.locality ? outline_.locality->inside : as_real(n_i) / n_;
-        for (const auto& [degree, share] : outline_.degrees)
-            some += share * (1 - std::pow(1 - inside, as_real(degree)));
-        return {.mean = as_real(n_i) * some, .sd = std::sqrt(as_real(n_i) * some * (1 - some))};
+    if (i == j) return inner_rows(i, parts.size(i));
+    if (outline_.locality && outline_.locality->uneven) {
+        const double rows = outline_.locality->uneven->needed(i, j);
+        return {.mean = rows, .sd = std::sqrt(rows)};
     }
+    const std::int64_t n_i = parts.size(i), n_j = parts.size(j);
     const auto [known, isnew] = needed_.try_emplace({n_i, n_j});
     if (isnew) known->second = needed_of(n_i, n_j);
     return known->second;
+}
+
+/// Nobody sends these: only that there are entries matters.
+Expectation ExpectedGraph::inner_rows(Part i, std::int64_t rows) const {
+    double inside = as_real(rows) / n_, density = 1;  // the latter: entries of a row ÷ those of the graph's mean row
+    if (outline_.locality) inside = outline_.locality->inside;
+    if (outline_.locality && outline_.locality->uneven) {
+        const double of_part = outline_.locality->uneven->entries_of(i);
+        inside = of_part > 0 ? outline_.locality->uneven->entries(i, i) / of_part : 0;
+        density = rows > 0 ? of_part / as_real(rows) / mean_degree_ : 1;
+    }
+    double some = 0;
+    for (const auto& [degree, share] : outline_.degrees)
+        some += share * (1 - std::pow(1 - inside, as_real(degree) * density));
+    return {.mean = as_real(rows) * some, .sd = std::sqrt(as_real(rows) * some * (1 - some))};
 }
 
 /// A column of degree d has no entry in the n_i rows with probability miss(d); s is the mean of miss over the ends of

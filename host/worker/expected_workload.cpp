@@ -52,11 +52,55 @@ ExpectedGraph expected_under(const ExpectedDataset& dataset, const Cell& cell, P
     if (cell.partitioner.name != "random" && dataset.partitioned) {
         const PartShares shares = shares_at(*dataset.partitioned, parts);
         outline.locality = Locality{.inside = shares.inside, .halo = shares.halo};
+        if (!shares.imbalance.even()) {
+            const double n = static_cast<double>(dataset.vertices);
+            outline.locality->uneven = std::make_shared<const UnevenParts>(
+                UnevenParts::Told{.vertices = dataset.vertices,
+                                  .entries = static_cast<double>(dataset.entries),
+                                  .inside = shares.inside,
+                                  .halo = *shares.halo * n,
+                                  .imbalance = shares.imbalance},
+                parts);
+        }
     }
     return ExpectedGraph(std::move(outline));
 }
 
+IndexMap expected_parts(const ExpectedGraph& graph, Part parts) {
+    const auto& locality = graph.outline().locality;
+    return locality && locality->uneven ? locality->uneven->index() : sized_parts(graph.vertices(), parts);
+}
+
+namespace {
+
+/// Of parts that differ, each pair by itself.
+ExpectedQuality quality_of(const UnevenParts& parts) {
+    ExpectedQuality q;
+    double cut = 0, halo = 0, halo_sd = 0, smallest = std::numeric_limits<double>::infinity();
+    for (Part i = 0; i < parts.parts(); ++i)
+        for (Part j = 0; j < parts.parts(); ++j) {
+            if (i == j) continue;
+            const double entries = parts.entries(i, j), needed = parts.needed(i, j);
+            cut += entries;
+            halo += needed;
+            halo_sd += std::sqrt(needed);
+            if (entries > 0) smallest = std::min(smallest, entries);
+        }
+    q.imbalance = parts.imbalance();
+    q.quality = {.edge_cut = std::llround(cut),
+                 .connectivity_minus_one = std::llround(halo),
+                 .vertex_imbalance = q.imbalance->vertices,
+                 .nonzero_imbalance = q.imbalance->nonzeros};
+    q.nonzeros_sd = 2 / std::sqrt(smallest);
+    if (halo > 0) q.halo_sd = 2 * halo_sd / halo;
+    return q;
+}
+
+}  // namespace
+
 ExpectedQuality expected_quality(const ExpectedGraph& graph, const IndexMap& parts, bool loops) {
+    if (const auto& locality = graph.outline().locality; locality && locality->uneven)
+        return quality_of(*locality->uneven);
     std::map<std::int64_t, std::pair<double, Part>> sizes;  // how many parts are so large, and the first of them
     for (Part p = parts.parts(); p-- > 0;) {
         auto& [count, first] = sizes[parts.size(p)];
@@ -94,6 +138,9 @@ std::string interval_text(const ExpectedQuality& quality, const ExpectedDataset&
     if (quality.quality.connectivity_minus_one > 0)
         text = fmt::format("expected graph: volumes are expectations ± {:.2g}%", 100 * quality.halo_sd);
     if (local) text += ", and what its locality is wrong by";
+    if (quality.imbalance)
+        text += fmt::format("; largest part {:.3g} × the mean in nonzeros, {:.3g} × in halo rows",
+                            quality.imbalance->nonzeros, quality.imbalance->halo);
     if (dataset.assumed) text += "; the shape of its degrees is assumed";
     return text;
 }

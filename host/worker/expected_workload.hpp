@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,11 +43,14 @@ private:
 
 /// The graph under this cell's partitioner, in so many parts.
 ExpectedGraph expected_under(const ExpectedDataset& dataset, const Cell& cell, Part parts);
+/// So many parts of it, of which only sizes are known.
+IndexMap expected_parts(const ExpectedGraph& graph, Part parts);
 
 /// Sums over all pairs of parts. Standard deviations of blocks add up as if all were wrong together.
 struct ExpectedQuality {
     PartitionQuality quality;             ///< its connectivity − 1 is the rows that all parts need of others
     double halo_sd = 0, nonzeros_sd = 0;  ///< two standard deviations ÷ mean, at most: of the halo, of a block
+    std::optional<PartImbalance> imbalance = {};  ///< nothing: parts are alike, as none was told
 };
 ExpectedQuality expected_quality(const ExpectedGraph& graph, const IndexMap& parts, bool loops);
 /// "expected graph: volumes are expectations ± 0.3%", for tables.

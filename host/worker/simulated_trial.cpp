@@ -115,8 +115,8 @@ private:
     }
     void expect_parts() {
         const Part parts = strategy_->partition_need(setting()).parts;
-        index_.emplace(sized_parts(data_.graph.vertices(), parts));
         auto graph = std::make_shared<const ExpectedGraph>(expected_under(expected_->dataset(), cell_, parts));
+        index_.emplace(expected_parts(*graph, parts));
         const ExpectedQuality expected = expected_quality(*graph, *index_, model_.self_loops);
         quality_ = expected.quality;
         const bool local = graph->outline().locality && parts > 1;

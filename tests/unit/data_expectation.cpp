@@ -85,3 +85,38 @@ TEST_CASE("localities grow with the number of parts by their powers, up to a par
     CHECK(shares_at(*d.partitioned, 100000).inside == Approx(1e-5));
     CHECK_FALSE(expected_dataset({{"expect", "arxiv"}}).partitioned);
 }
+
+TEST_CASE("imbalances grow with the number of parts by their powers, from 1 to that number") {
+    const json source = {{"expect", "arxiv"},        {"locality", 0.9},         {"halo", 0.5},
+                         {"locality_parts", 16},     {"nonzero_imbalance", 2},  {"nonzero_imbalance_growth", 0.5},
+                         {"halo_imbalance", 1.5},    {"vertex_imbalance", 1.03}};
+    const ExpectedDataset d = expected_dataset(source);
+    CHECK(shares_at(*d.partitioned, 1).imbalance.even());
+    CHECK(shares_at(*d.partitioned, 16).imbalance == PartImbalance{1.03, 2, 1.5});
+    CHECK(shares_at(*d.partitioned, 64).imbalance.nonzeros == Approx(4));
+    CHECK(shares_at(*d.partitioned, 64).imbalance.halo == 1.5);
+    CHECK(shares_at(*d.partitioned, 2).imbalance.nonzeros == 1);  // 2 ÷ √8 is less
+    json steep = source;
+    steep["nonzero_imbalance_growth"] = -1.5;
+    CHECK(shares_at(*expected_dataset(steep).partitioned, 2).imbalance.nonzeros == 2);  // of 2 parts at most
+    // Imbalances of 1 are what there is without them.
+    json even = {{"expect", "arxiv"}, {"locality", 0.9}, {"halo", 0.5}};
+    const std::string digest = expected_dataset(even).digest;
+    even["nonzero_imbalance"] = 1;
+    CHECK(expected_dataset(even).digest == digest);
+    CHECK(shares_at(*expected_dataset(even).partitioned, 16).imbalance.even());
+}
+
+TEST_CASE("imbalances that cannot be are refused") {
+    CHECK_THAT(refused({{"expect", "arxiv"}, {"nonzero_imbalance", 2}}), Contains("needs locality and halo"));
+    CHECK_THAT(refused({{"expect", "arxiv"}, {"locality", 0.9}, {"halo_imbalance_growth", 1}}),
+               Contains("halo_imbalance_growth is of a partitioner's parts"));
+    json source = {{"expect", "arxiv"}, {"locality", 0.9}, {"halo", 0.5}, {"nonzero_imbalance", 9}};
+    CHECK_NOTHROW(expected_dataset(source));
+    source["nonzero_imbalance_growth"] = 0.5;
+    CHECK_THAT(refused(source), Contains("locality_parts"));
+    source["locality_parts"] = 8;
+    CHECK_THAT(refused(source), Contains("nonzero_imbalance is 9; of 8 parts the largest has at most 8 times"));
+    source["nonzero_imbalance"] = 0.9;
+    CHECK_THAT(refused(source), Contains("nonzero_imbalance"));
+}

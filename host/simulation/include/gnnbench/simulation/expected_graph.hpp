@@ -9,6 +9,7 @@
 
 #include <gnnbench/partition.hpp>
 #include <gnnbench/shared_setup.hpp>
+#include <gnnbench/simulation/uneven_parts.hpp>
 #include <gnnbench/sized_order.hpp>
 
 /// Graphs of which nothing but statistics is known: what blocks and halos their parts would have. A back end without
@@ -29,6 +30,8 @@ struct Locality {
     /// edges need that each by itself leave their part, which is more than partitioners make, since they cut where some
     /// vertices have many of the cut edges.
     std::optional<double> halo = {};
+    /// The parts, where they are not all alike. Then they hold what `inside` and `halo` say.
+    std::shared_ptr<const UnevenParts> uneven = {};
 };
 
 /// A graph without self-loops, by its degrees: undirected, or with one distribution for degrees in and out.
@@ -75,6 +78,8 @@ private:
     Expectation unaligned_nonzeros(std::int64_t rows, std::int64_t columns) const;
     double local_nonzeros(const ExpectedRun& rows, const ExpectedRun& columns,
                           const std::vector<std::int64_t>& parts) const;
+    /// Rows of part i with an entry in its own columns.
+    Expectation inner_rows(Part i, std::int64_t rows) const;
     Expectation needed_of(std::int64_t n_i, std::int64_t n_j) const;
 
     GraphOutline outline_;
