@@ -13,6 +13,7 @@
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/partition_export.hpp"
 #include "cli/partition_report.hpp"
 #include "cli/partition_volume.hpp"
 #include "cli/ranges.hpp"
@@ -44,7 +45,7 @@ struct PartitionChoice {
     std::string scheme;
     std::vector<std::string> scheme_settings;
     std::vector<std::int64_t> hidden{16};
-    std::filesystem::path output;
+    std::filesystem::path output, exported;
     bool as_json = false, as_csv = false, per_part = false, volume = false;
     std::string csv_for, row;  ///< "demirci/table-2", "amazon0601 GP"
 
@@ -149,13 +150,12 @@ PartitionFacts facts_of(const PartitionChoice& choice, const DatasetView& data, 
     return facts;
 }
 
-/// The partitioner with its given parameters: "metis(imbalance=0.01)".
 std::string command_of(const PartitionChoice& choice) {
     std::string text = fmt::format("gnnbench partition {} --parts {} --with {}", choice.dataset,
                                    fmt::join(choice.parts, ","), fmt::join(choice.partitioners, ","));
     for (const std::string& setting : choice.settings) text += " --set " + setting;
     if (choice.seed != 0) text += fmt::format(" --seed {}", choice.seed);
-    return text + " --volume";
+    return text;
 }
 
 /// The first partitioner over the second, as lines of a measured.csv.
@@ -185,8 +185,8 @@ int write_lines(const PartitionChoice& choice, const Store& store, const Dataset
         "and a backward product",
         name, synthetic ? " (synthetic)" : "", graph.vertices(), graph.edges(), all[0].name, all[1].name, parts,
         choice.seed);
-    std::cout << volume_lines({choice.csv_for, choice.row, name, of, command_of(choice), parts}, volumes[0],
-                              volumes[1]);
+    std::cout << volume_lines({choice.csv_for, choice.row, name, of, command_of(choice) + " --volume", parts},
+                              volumes[0], volumes[1]);
     return exit_ok;
 }
 
@@ -212,6 +212,15 @@ void write_partition(const PartitionChoice& choice, const PartitionFacts& facts)
         write_npy<Part>(choice.output, facts.run.partition.part_of, {std::ssize(facts.run.partition.part_of)});
 }
 
+/// Nothing where no export was asked for. Checked before partitions are made, which may take long.
+std::optional<ExpectationFiles> export_files(const PartitionChoice& choice, const std::vector<Candidate>& all) {
+    if (choice.exported.empty()) return {};
+    if (choice.partitioners.size() != 1)
+        throw SpecError("--export expects one partitioner in --with, and several numbers in --parts");
+    require_expectable(all.front().name, all.front().plugin->cuts_vertices(), choice.parts);
+    return expectation_files(choice.exported);
+}
+
 int partition(const PartitionChoice& choice, const Catalog& catalog) {
     const Store store = open_checked(catalog.find(choice.dataset), say);
     const DatasetView data = store.view();
@@ -221,6 +230,7 @@ int partition(const PartitionChoice& choice, const Catalog& catalog) {
     if (!choice.output.empty() && (all.size() != 1 || choice.parts.size() != 1))
         throw SpecError("--output expects one partition: one partitioner in --with, one number in --parts");
     if (!choice.csv_for.empty()) return write_lines(choice, store, data, all);
+    const std::optional<ExpectationFiles> exported = export_files(choice, all);
 
     const std::optional<StatedScheme> scheme = scheme_of(choice, plugins, data);
     const bool several = all.size() * choice.parts.size() > 1;
@@ -231,6 +241,15 @@ int partition(const PartitionChoice& choice, const Catalog& catalog) {
             if (!choice.output.empty()) write_partition(choice, found.back());
             found.back().run.partition = {};  // costs say enough of it
         }
+    if (exported)
+        export_expectation({.store = store,
+                            .partitioner = all.front().name,
+                            .params = beyond_defaults(plugins.find(PluginKind::partitioner, all.front().name).params,
+                                                      all.front().params),
+                            .seed = choice.seed,
+                            .command = command_of(choice) + " --export " + choice.exported.string(),
+                            .found = found},
+                           *exported);
     if (choice.as_csv) {
         std::cout << partition_csv(found);
     } else if (choice.as_json) {
@@ -306,6 +325,13 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
             "Write the one partition there: .svg draws who talks to whom, .npy is an array, any other has a line "
             "for each vertex, as METIS writes them and the partitioner `file` reads them")
         ->type_name("FILE");
+    command
+        ->add_option("--export", choice->exported,
+                     "Write an experiment on an expected graph with this one's degrees and parts, for numbers of ranks "
+                     "that are not there: FILE.yaml, and FILE.profile.json beside it. One partitioner in --with; several "
+                     "numbers in --parts tell how parts change with their number")
+        ->type_name("FILE.yaml")
+        ->excludes(csv);
     command->footer(
         "sum(λ−1) counts, over all vertices, the other parts that need a vertex' row: times the row's bytes it is "
         "what sa-1d\nand demirci-p2p send in one forward product; Âᵀ is the same of the transpose, sent in a "

@@ -7,6 +7,7 @@
 #include "cli/say.hpp"
 #include "data/catalog.hpp"
 #include "data/checked_store.hpp"
+#include "cli/profiles.hpp"
 #include "data/profile.hpp"
 
 namespace gnnbench {
@@ -35,7 +36,8 @@ int list_profiles(bool as_json) {
     return exit_ok;
 }
 
-/// Short lists on one line: a histogram would have thousands.
+}  // namespace
+
 std::string profile_lines(const json& profile) {
     std::string text = "{";
     for (const auto& [key, value] : profile.items()) {
@@ -50,8 +52,6 @@ std::string profile_lines(const json& profile) {
     }
     return text + "\n}\n";
 }
-
-}  // namespace
 
 void add_profiles(CLI::App& dataset, const GlobalOptions& options, Action& action) {
     auto name = std::make_shared<std::string>();
