@@ -51,18 +51,18 @@ ordered_json dataset_of(const ExportedPartitions& of, const ExpectationFiles& fi
     return dataset;
 }
 
-std::string origin(const ExportedPartitions& of, const std::vector<MeasuredParts>& measured,
-                   const ExpectedDataset::Partitioned& parts) {
+std::string origin(const ExportedPartitions& of, const ExpectationFiles& files,
+                   const std::vector<MeasuredParts>& measured, const ExpectedDataset::Partitioned& parts) {
     std::vector<std::int64_t> numbers;
     for (const MeasuredParts& m : measured) numbers.push_back(m.parts);
     const auto& manifest = of.store.manifest();
     std::string text = fmt::format(
         "# {} as a graph that is expected (docs/simulation.md, \"Graphs that do not fit here\"): run this file, or give\n"
-        "# another experiment `imports: {{this file}}` in place of a dataset and a partitioner.\n"
+        "# another experiment `imports: {}` in place of a dataset and a partitioner.\n"
         "# Made {} by gnnbench {}: {}\n"
         "# Of: dataset {}, digest {}; partitioner {}; {} parts; seed {}.\n"
         "# Measured: degrees (profile_file), features and classes; at {} parts locality, halo and imbalances.\n",
-        manifest.name, utc_now().substr(0, 10), build_info().commit.substr(0, 12), of.command, manifest.name,
+        manifest.name, files.experiment.filename().string(), utc_now().substr(0, 10), build_info().commit.substr(0, 12), of.command, manifest.name,
         manifest.digest, of.partitioner, fmt::join(numbers, ", "), of.seed, parts.parts);
     if (measured.size() > 1)
         text += fmt::format(
@@ -127,7 +127,7 @@ void export_expectation(const ExportedPartitions& of, const ExpectationFiles& fi
         "kernel: {{name: simulated, machine: perlmutter}}  # gnnbench machine list\n"
         "epochs: 1\nwarmup: 0\ntrials: 1\n"
         "matrix:\n  scheme: [sa-1d, bns-gcn, plexus-3d]\n  gpus: [{}, {}]\n",
-        origin(of, all, parts), ordered_json("expected-" + of.store.manifest().name).dump(), lines_of(dataset_of(of, files, parts)), partitioner.dump(),
+        origin(of, files, all, parts), ordered_json("expected-" + of.store.manifest().name).dump(), lines_of(dataset_of(of, files, parts)), partitioner.dump(),
         parts.parts, 4 * parts.parts);
     write_output(files.profile, profile_lines(measured_profile(of.store)));
     write_output(files.experiment, text);

@@ -15,7 +15,7 @@
 #include <gnnbench/training/vertex_order.hpp>
 #include <gnnbench/version.hpp>
 
-#include "contract/simulated_case.hpp"
+#include "contract/expected_case.hpp"
 #include "training/block_counts.hpp"
 #include "data/expectation.hpp"
 #include "data/generate.hpp"
@@ -33,19 +33,6 @@ graphs::NamedGraph configuration(std::int64_t n, double degree, double spread) {
     g.indptr = made.graph.indptr;
     g.indices = made.graph.indices;
     return g;
-}
-
-GraphView view(const graphs::NamedGraph& g) {
-    return {.indptr = g.indptr, .indices = g.indices, .weights = {}, .symmetric = true, .self_loops = 0};
-}
-
-GraphOutline outline_of(const graphs::NamedGraph& g) {
-    std::map<std::int64_t, std::int64_t> of_degree;
-    for (std::size_t v = 0; v + 1 < g.indptr.size(); ++v) ++of_degree[g.indptr[v + 1] - g.indptr[v]];
-    GraphOutline outline{.vertices = std::ssize(g.indptr) - 1, .degrees = {}};
-    for (const auto& [degree, vertices] : of_degree)
-        outline.degrees.push_back({degree, static_cast<double>(vertices) / static_cast<double>(outline.vertices)});
-    return outline;
 }
 
 /// n vertices in `parts` parts of equal sizes, at random.
@@ -276,34 +263,16 @@ Bytes bytes_of(const std::string& name, const std::map<std::string, std::string>
         share_expected_graph(shared, std::make_shared<const ExpectedGraph>(expected_under(dataset, cell, parts)));
         shared.of<TrainVertices>().count = std::make_shared<const std::int64_t>(expected->train_vertices());
     }
-    const Problem problem{.dataset = data,
-                          .index = index,
-                          .model = model,
-                          .train = train,
-                          .params = s.params,
-                          .ranks = ranks,
-                          .shared = &shared};
-    for (int r = 0; r < ranks; ++r)
-        out.received += payload_total(strategy->stated_volume(problem, r, 4, 0).volume).received_bytes;
-    if (there) return out;
-    const auto kernel = catalog().kernel("simulated");
-    const Params kernel_params(catalog().find(PluginKind::kernel, "simulated").params);
-    simulation::Machine machine = machine_of(ranks);
-    machine.device.memory_bytes = 1e13;
-    simulation::Simulation simulation(machine, simulation::NetworkModel::links, ranks);
-    simulation.run([&](const ProcessGroup& world) {
-        const auto backend = kernel->create({.params = kernel_params, .ranks = &world});
-        VolumeCounter counter;
-        Communicator communicator(backend->connect(world), *backend, counter);
-        const auto made = strategy->make_trainer(problem, {*backend, communicator, world});
-        const std::int64_t held = backend->memory().current_bytes;
-        CHECK(held >= strategy->stated_memory(problem, world.rank(), 4));  // besides there are prepared matrices
-        counter.take();
-        timed_epoch(world, *backend, *std::get<std::unique_ptr<CollectiveTrainer>>(made), 0);
-        const std::string differs =
-            difference(strategy->stated_volume(problem, world.rank(), 4, 0), counter.take());
-        if (!differs.empty()) out.differs = differs;
-    });
+    const ExpectedCase c{.strategy = *strategy,
+                         .problem = {.dataset = data,
+                                     .index = index,
+                                     .model = model,
+                                     .train = train,
+                                     .params = s.params,
+                                     .ranks = ranks,
+                                     .shared = &shared}};
+    for (const std::int64_t received : received_bytes(c)) out.received += received;
+    if (!there) out.differs = simulated_epoch(c).differs;
     return out;
 }
 

@@ -90,6 +90,9 @@ TEST_CASE("uneven parts have the imbalances, the locality and the halo that are 
             CHECK(found.vertices == Approx(imbalance.vertices).epsilon(0.002));  // whole vertices
             CHECK(found.nonzeros == Approx(imbalance.nonzeros).epsilon(1e-6));
             CHECK(found.halo == Approx(imbalance.halo).epsilon(1e-6));
+            // No part has half of what is cut, so of each the same share stays inside.
+            if (parts > 4)
+                for (Part i = 0; i < parts; ++i) CHECK(p.entries(i, i) == Approx(0.7 * p.entries_of(i)));
         }
 }
 
@@ -122,6 +125,11 @@ TEST_CASE("where parts cannot have what is told, blocks and halos stay possible 
     const Sums of_dense = checked(dense);
     CHECK(of_dense.entries == Approx(400 * 390));
     CHECK(dense.imbalance().nonzeros < 1.1);
+    // Parts that need nearly all rows of all others cannot need more of them.
+    const UnevenParts wide(
+        {.vertices = 2000, .entries = 2000 * 200, .inside = 0.3, .halo = 2000 * 6.9, .imbalance = {1.1, 1.2, 1.5}}, 8);
+    CHECK(checked(wide).halo == Approx(2000 * 6.9).epsilon(0.01));
+    CHECK(wide.imbalance().halo < 1.02);
     // More parts than vertices.
     checked(UnevenParts({.vertices = 10, .entries = 20, .inside = 0.1, .halo = 10, .imbalance = {2, 2, 2}}, 16));
 }
