@@ -23,7 +23,7 @@ struct ExpectedDataset {
         std::optional<double> halo;  ///< nothing: what independent edges need
         std::int64_t parts = 0;      ///< at which both hold; 0: at any number
         double cut_growth = 0, halo_growth = 0;
-        PartImbalance imbalance;                     ///< at so many parts
+        PartImbalance imbalance = {};                ///< at so many parts
         PartImbalance imbalance_growth = {0, 0, 0};  ///< exponents
     };
     std::string name;  ///< as tables show it

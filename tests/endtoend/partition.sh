@@ -133,4 +133,31 @@ gnnbench partition path --parts 9 --with block,metis --json
 expect_code 0 "as JSON"
 expect_text out '"empty_parts": 1' "eight vertices in nine blocks"
 expect_text out '"skipped": "cannot make 9 parts of 8 vertices"' "what METIS cannot do, as JSON"
+
+# An expected graph of a real one: the file is an experiment, whose parts have the imbalance that was reported.
+gnnbench dataset generate bter --name blocks --set vertices=2000 --set average_degree=20 --set features=8 --set classes=4
+gnnbench partition blocks --parts 4 8 16 --with metis --set weights=nonzeros --export expected.yaml --json
+expect_code 0 "an expected graph"
+grep -oE '"nonzeros": *\{[^}]*\}' <(tr -d '\n' <out) | tail -1 >nonzeros
+reported="$(grep -oE '"imbalance": *[0-9.]+' nonzeros | grep -oE '[0-9.]+$')"
+grep -qE '^# Of: dataset blocks, digest [0-9a-f]{32}; partitioner metis; 4, 8, 16 parts; seed 0\.$' expected.yaml || fail "an expected graph: of what?"
+gnnbench plan expected.yaml
+expect_code 0 "a plan of the exported file"
+expect_text out "metis(weights=nonzeros)" "a plan of the exported file"
+mkdir deeper
+printf 'imports: ../expected.yaml\nname: far\nmatrix: {scheme: [sa-1d], gpus: [16, 64]}\n' >deeper/far.yaml
+gnnbench run deeper/far.yaml
+expect_code 0 "an experiment that imports the exported file"
+expect_text out "× the mean in nonzeros" "the imbalance is told"
+expect_value "SELECT abs(nonzero_imbalance / $reported - 1) < 0.01 FROM trials WHERE experiment = 'far' AND gpus = 16" 1 "reported and expected imbalance"
+expect_value "SELECT count(*) FROM trials WHERE experiment = 'far' AND status = 'ok' AND volume_as_stated = 1" 2 "trials on an exported graph"
+refused "expected.yaml is already there" "an export onto a file" blocks --with metis --export expected.yaml
+rm expected.yaml
+refused "expected.profile.json is already there" "an export onto a profile" blocks --with metis --export expected.yaml
+refused "at random has no locality" "an export of random parts" blocks --with random --export a.yaml
+refused "libra deals edges to parts" "an export of a vertex cut" blocks --with libra --export a.yaml
+refused "one partitioner in --with" "an export of all partitioners" blocks --export a.yaml
+refused "metis cannot make 3000 parts" "an export of parts that cannot be" blocks --with metis --parts 3000 --export a.yaml
+refused "'a.yml'" "an export to another ending" blocks --with metis --export a.yml
+[[ ! -e a.yaml && ! -e a.profile.json ]] || fail "a refused export left a file"
 echo ok
