@@ -242,14 +242,15 @@ int partition(const PartitionChoice& choice, const Catalog& catalog) {
             found.back().run.partition = {};  // costs say enough of it
         }
     if (exported)
-        export_expectation({.store = store,
-                            .partitioner = all.front().name,
-                            .params = beyond_defaults(plugins.find(PluginKind::partitioner, all.front().name).params,
-                                                      all.front().params),
-                            .seed = choice.seed,
-                            .command = command_of(choice) + " --export " + choice.exported.string(),
-                            .found = found},
-                           *exported);
+        export_expectation(
+            {.store = store,
+             .partitioner = all.front().name,
+             .params = beyond_defaults(plugins.find(PluginKind::partitioner, all.front().name).params,
+                                       all.front().params),
+             .seed = choice.seed,
+             .command = command_of(choice) + " --export " + choice.exported.string(),
+             .found = found},
+            *exported);
     if (choice.as_csv) {
         std::cout << partition_csv(found);
     } else if (choice.as_json) {
@@ -326,10 +327,11 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
             "for each vertex, as METIS writes them and the partitioner `file` reads them")
         ->type_name("FILE");
     command
-        ->add_option("--export", choice->exported,
-                     "Write an experiment on an expected graph with this one's degrees and parts, for numbers of ranks "
-                     "that are not there: FILE.yaml, and FILE.profile.json beside it. One partitioner in --with; several "
-                     "numbers in --parts tell how parts change with their number")
+        ->add_option(
+            "--export", choice->exported,
+            "Write an experiment on an expected graph with this one's degrees and parts, for numbers of ranks "
+            "that are not there: FILE.yaml, and FILE.profile.json beside it. One partitioner in --with; several "
+            "numbers in --parts tell how parts change with their number")
         ->type_name("FILE.yaml")
         ->excludes(csv);
     command->footer(

@@ -28,9 +28,9 @@ std::vector<MeasuredParts> measured(const ExportedPartitions& of) {
     for (const PartitionFacts& f : of.found)
         if (!f.missing()) all.push_back({f.parts, measured_shares(f.cost, manifest.vertices, entries)});
     if (all.empty())
-        throw SpecError(fmt::format("--export: no partition to export: {} {}", of.partitioner,
-                                    of.found.front().skipped() ? of.found.front().run.skipped
-                                                               : of.found.front().failed));
+        throw SpecError(
+            fmt::format("--export: no partition to export: {} {}", of.partitioner,
+                        of.found.front().skipped() ? of.found.front().run.skipped : of.found.front().failed));
     return all;
 }
 
@@ -57,22 +57,28 @@ std::string origin(const ExportedPartitions& of, const ExpectationFiles& files,
     for (const MeasuredParts& m : measured) numbers.push_back(m.parts);
     const auto& manifest = of.store.manifest();
     std::string text = fmt::format(
-        "# {} as a graph that is expected (docs/simulation.md, \"Graphs that do not fit here\"): run this file, or give\n"
+        "# {} as a graph that is expected (docs/simulation.md, \"Graphs that do not fit here\"): run this file, "
+        "or give\n"
         "# another experiment `imports: {}` in place of a dataset and a partitioner.\n"
         "# Made {} by gnnbench {}: {}\n"
         "# Of: dataset {}, digest {}; partitioner {}; {} parts; seed {}.\n"
         "# Measured: degrees (profile_file), features and classes; at {} parts locality, halo and imbalances.\n",
-        manifest.name, files.experiment.filename().string(), utc_now().substr(0, 10), build_info().commit.substr(0, 12), of.command, manifest.name,
-        manifest.digest, of.partitioner, fmt::join(numbers, ", "), of.seed, parts.parts);
+        manifest.name, files.experiment.filename().string(), utc_now().substr(0, 10),
+        build_info().commit.substr(0, 12), of.command, manifest.name, manifest.digest, of.partitioner,
+        fmt::join(numbers, ", "), of.seed, parts.parts);
     if (measured.size() > 1)
         text += fmt::format(
-            "# Extrapolated: other numbers of parts, by growths fitted to {} parts (least squares of logarithms).\n",
+            "# Extrapolated: other numbers of parts, by growths fitted to {} parts (least squares of "
+            "logarithms).\n",
             fmt::join(numbers, ", "));
     else
-        text += "# Not known: how any of it grows with the number of parts, as one number was measured. It is taken to "
-                "stay.\n";
-    return text + "# Assumed: how shares fall from the largest part to the others. The machine and the model are "
-                  "examples.\n";
+        text +=
+            "# Not known: how any of it grows with the number of parts, as one number was measured. It is taken "
+            "to "
+            "stay.\n";
+    return text +
+           "# Assumed: how shares fall from the largest part to the others. The machine and the model are "
+           "examples.\n";
 }
 
 /// One line a key; as JSON, which YAML contains, where a value is not a word.
@@ -86,26 +92,28 @@ std::string lines_of(const ordered_json& mapping) {
 
 ExpectationFiles expectation_files(const std::filesystem::path& experiment) {
     if (experiment.extension() != ".yaml")
-        throw SpecError(fmt::format("--export writes an experiment, {{name}}.yaml; found '{}'", experiment.string()));
+        throw SpecError(
+            fmt::format("--export writes an experiment, {{name}}.yaml; found '{}'", experiment.string()));
     require_folder_of(experiment, "--export");
     ExpectationFiles files{experiment, experiment};
     files.profile.replace_extension(".profile.json");
     for (const auto& file : {files.experiment, files.profile})
         if (std::filesystem::exists(file))
-            throw SpecError(fmt::format("--export: {} is already there; give another name, or remove it",
-                                        file.string()));
+            throw SpecError(
+                fmt::format("--export: {} is already there; give another name, or remove it", file.string()));
     return files;
 }
 
 void require_expectable(const std::string& partitioner, bool cuts_vertices, const std::vector<Part>& parts) {
     if (partitioner == "random")
-        throw SpecError("--export: a partition at random has no locality to measure; an expected graph needs its "
-                        "degrees alone for it (gnnbench dataset profile DATASET)");
+        throw SpecError(
+            "--export: a partition at random has no locality to measure; an expected graph needs its "
+            "degrees alone for it (gnnbench dataset profile DATASET)");
     if (partitioner == "block")
         throw SpecError("--export: an expected graph has no order of vertices that block could cut");
     if (cuts_vertices)
-        throw SpecError(fmt::format("--export: {} deals edges to parts, and an expected graph has none",
-                                    partitioner));
+        throw SpecError(
+            fmt::format("--export: {} deals edges to parts, and an expected graph has none", partitioner));
     if (std::ranges::none_of(parts, [](Part p) { return p > 1; }))
         throw SpecError("--export expects partitions of 2 parts or more in --parts");
 }
@@ -127,8 +135,8 @@ void export_expectation(const ExportedPartitions& of, const ExpectationFiles& fi
         "kernel: {{name: simulated, machine: perlmutter}}  # gnnbench machine list\n"
         "epochs: 1\nwarmup: 0\ntrials: 1\n"
         "matrix:\n  scheme: [sa-1d, bns-gcn, plexus-3d]\n  gpus: [{}, {}]\n",
-        origin(of, files, all, parts), ordered_json("expected-" + of.store.manifest().name).dump(), lines_of(dataset_of(of, files, parts)), partitioner.dump(),
-        parts.parts, 4 * parts.parts);
+        origin(of, files, all, parts), ordered_json("expected-" + of.store.manifest().name).dump(),
+        lines_of(dataset_of(of, files, parts)), partitioner.dump(), parts.parts, 4 * parts.parts);
     write_output(files.profile, profile_lines(measured_profile(of.store)));
     write_output(files.experiment, text);
 }

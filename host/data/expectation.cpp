@@ -64,11 +64,11 @@ void require_shares(const ExpectedDataset::Partitioned& at, double mean_degree) 
             fmt::format("dataset: halo is {} rows for each vertex; with locality {}, {:.4g} entries of each "
                         "leave their part, and every row needs one",
                         *at.halo, at.inside, cut_entries));
-    const bool grows =
-        at.cut_growth > 0 || at.halo_growth > 0 || !(at.imbalance_growth == PartImbalance{0, 0, 0});
+    const bool grows = at.cut_growth > 0 || at.halo_growth > 0 || !(at.imbalance_growth == PartImbalance{0, 0, 0});
     if (at.parts == 0 && grows)
-        throw SpecError("dataset: cut_growth, halo_growth and the imbalances' growths need locality_parts, from "
-                        "which they count");
+        throw SpecError(
+            "dataset: cut_growth, halo_growth and the imbalances' growths need locality_parts, from "
+            "which they count");
 }
 
 /// "nonzero_imbalance", "nonzero_imbalance_growth".
@@ -180,8 +180,8 @@ PartShares shares_at(const ExpectedDataset::Partitioned& at, std::int64_t parts)
     PartShares shares{.inside = 1 - cut, .halo = {}};
     if (at.halo) shares.halo = *at.halo * std::pow(ratio, at.halo_growth);
     for (const auto& [key, growth_key, number] : imbalance_keys)
-        shares.imbalance.*number = std::clamp(
-            at.imbalance.*number * std::pow(ratio, at.imbalance_growth.*number), 1.0, static_cast<double>(parts));
+        shares.imbalance.*number = std::clamp(at.imbalance.*number * std::pow(ratio, at.imbalance_growth.*number),
+                                              1.0, static_cast<double>(parts));
     return shares;
 }
 

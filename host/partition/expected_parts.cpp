@@ -24,10 +24,9 @@ double rounded_down(double x) { return std::floor(x * 1e6 + 1e-4) / 1e6; }
 }  // namespace
 
 PartShares measured_shares(const PartitionCost& cost, std::int64_t vertices, std::int64_t entries) {
-    const double both =
-        static_cast<double>(cost.connectivity_minus_one) + static_cast<double>(cost.backward_connectivity_minus_one);
-    const double cut =
-        entries > 0 ? static_cast<double>(cost.edge_cut) / static_cast<double>(entries) : 0;
+    const double both = static_cast<double>(cost.connectivity_minus_one) +
+                        static_cast<double>(cost.backward_connectivity_minus_one);
+    const double cut = entries > 0 ? static_cast<double>(cost.edge_cut) / static_cast<double>(entries) : 0;
     return {.inside = 1 - cut,
             .halo = both / 2 / static_cast<double>(vertices),
             .imbalance = {.vertices = cost.spread(&PartCost::vertices).imbalance(),

@@ -159,7 +159,8 @@ Expectation ExpectedGraph::needed(const IndexMap& parts, Part i, Part j, bool lo
 
 /// Nobody sends these: only that there are entries matters.
 Expectation ExpectedGraph::inner_rows(Part i, std::int64_t rows) const {
-    double inside = as_real(rows) / n_, density = 1;  // the latter: entries of a row ÷ those of the graph's mean row
+    double inside = as_real(rows) / n_,
+           density = 1;  // the latter: entries of a row ÷ those of the graph's mean row
     if (outline_.locality) inside = outline_.locality->inside;
     if (outline_.locality && outline_.locality->uneven) {
         const double of_part = outline_.locality->uneven->entries_of(i);

@@ -97,9 +97,7 @@ double UnevenParts::cut_of(Part p) const {
 
 double UnevenParts::entries_of(Part p) const { return own_[usize(p)] + cut_of(p); }
 
-double UnevenParts::most_needed(Part i, Part j) const {
-    return i == j ? 0 : std::min(vertices(j), entries(i, j));
-}
+double UnevenParts::most_needed(Part i, Part j) const { return i == j ? 0 : std::min(vertices(j), entries(i, j)); }
 
 double UnevenParts::needed(Part i, Part j) const {
     return std::min(most_needed(i, j), asks_[usize(i)] * offers_[usize(j)]);

@@ -56,7 +56,8 @@ inline ExpectedEpoch simulated_epoch(const ExpectedCase& c) {
         Communicator communicator(backend->connect(world), *backend, counter);
         const auto made = c.strategy.make_trainer(c.problem, {*backend, communicator, world});
         const std::int64_t held = backend->memory().current_bytes;
-        CHECK(held >= c.strategy.stated_memory(c.problem, world.rank(), 4));  // besides there are prepared matrices
+        CHECK(held >=
+              c.strategy.stated_memory(c.problem, world.rank(), 4));  // besides there are prepared matrices
         counter.take();
         timed_epoch(world, *backend, *std::get<std::unique_ptr<CollectiveTrainer>>(made), 0);
         out.wall_s = std::max(out.wall_s, backend->trace().times().wall_s);

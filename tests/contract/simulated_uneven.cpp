@@ -31,8 +31,9 @@ graphs::NamedGraph generated(const std::string& kind, const nlohmann::json& para
 
 Partition by_metis(const DatasetView& data, Part parts) {
     const Params params(catalog().find(PluginKind::partitioner, "metis").params);
-    return partition_in_order(*catalog().partitioner("metis"),
-                              {.dataset = data, .model = {}, .need = {.parts = parts}, .params = params, .seed = 0});
+    return partition_in_order(
+        *catalog().partitioner("metis"),
+        {.dataset = data, .model = {}, .need = {.parts = parts}, .params = params, .seed = 0});
 }
 
 /// The dataset's mapping, as the exported file has it; the profile is beside it.
@@ -40,16 +41,20 @@ nlohmann::json exported(const graphs::NamedGraph& g, const DatasetView& data, co
                         const std::filesystem::path& profile_file) {
     std::vector<MeasuredParts> measured;
     for (const Part p : parts)
-        measured.push_back({p, measured_shares(measure_cost(data.graph, by_metis(data, p)),
-                                               data.graph.vertices(), std::ssize(g.indices))});
+        measured.push_back({p, measured_shares(measure_cost(data.graph, by_metis(data, p)), data.graph.vertices(),
+                                               std::ssize(g.indices))});
     nlohmann::json source = expectation_keys(fitted_parts(measured));
-    nlohmann::json profile = {{"name", g.name},       {"about", "of a test"}, {"vertices", data.graph.vertices()},
-                              {"features", 0},        {"classes", 0},         {"measured", nlohmann::json::array()},
-                              {"sources", {"a test"}}, {"assumptions", nlohmann::json::array()}};
+    nlohmann::json profile = {{"name", g.name},
+                              {"about", "of a test"},
+                              {"vertices", data.graph.vertices()},
+                              {"features", 0},
+                              {"classes", 0},
+                              {"measured", nlohmann::json::array()},
+                              {"sources", {"a test"}},
+                              {"assumptions", nlohmann::json::array()}};
     const GraphOutline outline = outline_of(g);
     for (const auto& [degree, share] : outline.degrees)
-        profile["measured"].push_back(
-            {degree, std::llround(share * static_cast<double>(outline.vertices)), 0.0});
+        profile["measured"].push_back({degree, std::llround(share * static_cast<double>(outline.vertices)), 0.0});
     std::ofstream(profile_file) << profile;
     source.update({{"expect", g.name},
                    {"profile_file", profile_file.string()},
@@ -127,7 +132,8 @@ void check_near(const char* what, double there, double expected, double even, To
 struct SampleGraph {
     const char* kind;
     nlohmann::json parameters;
-    bool uneven;  ///< in 4 to 16 parts the largest has 1.8 to 2.9 times the mean of nonzeros; the other's, 1.03 to 1.17
+    bool
+        uneven;  ///< in 4 to 16 parts the largest has 1.8 to 2.9 times the mean of nonzeros; the other's, 1.03 to 1.17
 };
 
 TEST_CASE("an exported expectation has the graph's volumes and its slowest rank") {
@@ -150,7 +156,8 @@ TEST_CASE("an exported expectation has the graph's volumes and its slowest rank"
         for (const char* scheme : {"sa-1d", "bns-gcn"})
             for (const Part ranks : {16, 8}) {
                 INFO(kind << ", " << scheme << " on " << ranks << " ranks");
-                const Seen there = seen(scheme, ranks, v, data, nullptr), told = seen(scheme, ranks, v, data, &uneven),
+                const Seen there = seen(scheme, ranks, v, data, nullptr),
+                           told = seen(scheme, ranks, v, data, &uneven),
                            alike = seen(scheme, ranks, v, data, &even);
                 // What was measured is met; what lies between, as far as growth is a power.
                 const bool measured = ranks == 16;

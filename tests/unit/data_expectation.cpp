@@ -87,9 +87,9 @@ TEST_CASE("localities grow with the number of parts by their powers, up to a par
 }
 
 TEST_CASE("imbalances grow with the number of parts by their powers, from 1 to that number") {
-    const json source = {{"expect", "arxiv"},        {"locality", 0.9},         {"halo", 0.5},
-                         {"locality_parts", 16},     {"nonzero_imbalance", 2},  {"nonzero_imbalance_growth", 0.5},
-                         {"halo_imbalance", 1.5},    {"vertex_imbalance", 1.03}};
+    const json source = {{"expect", "arxiv"},     {"locality", 0.9},         {"halo", 0.5},
+                         {"locality_parts", 16},  {"nonzero_imbalance", 2},  {"nonzero_imbalance_growth", 0.5},
+                         {"halo_imbalance", 1.5}, {"vertex_imbalance", 1.03}};
     const ExpectedDataset d = expected_dataset(source);
     CHECK(shares_at(*d.partitioned, 1).imbalance.even());
     CHECK(shares_at(*d.partitioned, 16).imbalance == PartImbalance{1.03, 2, 1.5});

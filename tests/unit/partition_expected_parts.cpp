@@ -22,9 +22,8 @@ MeasuredParts powers(std::int64_t parts) {
 
 TEST_CASE("the shares of a partition, by hand") {
     // A path of six vertices in parts {0, 1, 2, 3} and {4, 5}, and a loop: one edge is cut, both ways.
-    const auto g = graphs::from_entries("path", 6,
-                                        {{0, 1}, {1, 0}, {1, 2}, {2, 1}, {2, 3}, {3, 2}, {3, 4}, {4, 3}, {4, 5}, {5, 4},
-                                         {2, 2}});
+    const auto g = graphs::from_entries(
+        "path", 6, {{0, 1}, {1, 0}, {1, 2}, {2, 1}, {2, 3}, {3, 2}, {3, 4}, {4, 3}, {4, 5}, {5, 4}, {2, 2}});
     const Partition parts{.parts = 2, .part_of = {0, 0, 0, 0, 1, 1}, .column_part_of = {}};
     const PartShares s = measured_shares(measure_cost(g.view(), parts), 6, 10);
     CHECK(s.inside == Approx(0.8));
@@ -77,7 +76,8 @@ TEST_CASE("of one number of parts no growth is known, and growths stay in the ra
     for (const auto& [key, value] : keys.items()) CHECK(key.find("growth") == std::string::npos);
     CHECK(keys["locality_parts"] == 16);
     // Two communities: of two parts hardly anything is cut.
-    const std::vector<MeasuredParts> steep = {{2, {.inside = 0.9999, .halo = 0.0001}}, {4, {.inside = 0.5, .halo = 0.4}},
+    const std::vector<MeasuredParts> steep = {{2, {.inside = 0.9999, .halo = 0.0001}},
+                                              {4, {.inside = 0.5, .halo = 0.4}},
                                               {8, {.inside = 0.6, .halo = 0.3}}};
     CHECK(fitted_parts(steep).cut_growth == 2);
     CHECK(fitted_parts(std::vector{steep[1], steep[2]}).halo_growth == 0);

@@ -80,7 +80,8 @@ TEST_CASE("uneven parts have the imbalances, the locality and the halo that are 
         for (const PartImbalance imbalance :
              {PartImbalance{1, 1, 1}, PartImbalance{1.03, 1.6, 1.9}, PartImbalance{1, 1.6, 1},
               PartImbalance{1.03, 1, 1.4}, PartImbalance{1.2, 1.9, 1.9}}) {
-            INFO(parts << " parts, " << imbalance.vertices << ", " << imbalance.nonzeros << ", " << imbalance.halo);
+            INFO(parts << " parts, " << imbalance.vertices << ", " << imbalance.nonzeros << ", "
+                       << imbalance.halo);
             const UnevenParts p(told(imbalance), parts);
             const Sums sums = checked(p);
             CHECK(sums.entries == Approx(2e6));
@@ -120,14 +121,15 @@ TEST_CASE("where parts cannot have what is told, blocks and halos stay possible 
     CHECK(of_most.own >= 0.1 * 2e6);
     CHECK(most.imbalance().nonzeros < 7.5);
     // A graph that is nearly complete has no room for differences: 400 vertices of 390 entries.
-    const UnevenParts dense({.vertices = 400, .entries = 400 * 390, .inside = 0.2, .halo = 1000, .imbalance = {1, 3, 1}},
-                            8);
+    const UnevenParts dense(
+        {.vertices = 400, .entries = 400 * 390, .inside = 0.2, .halo = 1000, .imbalance = {1, 3, 1}}, 8);
     const Sums of_dense = checked(dense);
     CHECK(of_dense.entries == Approx(400 * 390));
     CHECK(dense.imbalance().nonzeros < 1.1);
     // Parts that need nearly all rows of all others cannot need more of them.
     const UnevenParts wide(
-        {.vertices = 2000, .entries = 2000 * 200, .inside = 0.3, .halo = 2000 * 6.9, .imbalance = {1.1, 1.2, 1.5}}, 8);
+        {.vertices = 2000, .entries = 2000 * 200, .inside = 0.3, .halo = 2000 * 6.9, .imbalance = {1.1, 1.2, 1.5}},
+        8);
     CHECK(checked(wide).halo == Approx(2000 * 6.9).epsilon(0.01));
     CHECK(wide.imbalance().halo < 1.02);
     // More parts than vertices.

@@ -52,10 +52,12 @@ private:
     double cut_of(Part p) const;
 
     IndexMap index_;
-    std::vector<double> own_;      ///< [parts] entries of the block (p, p)
-    std::vector<double> weight_;   ///< [parts] of the block (p, q), p ≠ q: weight p · weight q, at most rows × columns
-    std::vector<double> asks_;     ///< [parts] rows that part i needs of j: asks i · offers j, at most most_needed(i, j)
-    std::vector<double> offers_;   ///< [parts]
+    std::vector<double> own_;  ///< [parts] entries of the block (p, p)
+    std::vector<double>
+        weight_;  ///< [parts] of the block (p, q), p ≠ q: weight p · weight q, at most rows × columns
+    std::vector<double>
+        asks_;  ///< [parts] rows that part i needs of j: asks i · offers j, at most most_needed(i, j)
+    std::vector<double> offers_;  ///< [parts]
 };
 
 }  // namespace gnnbench
