@@ -232,7 +232,8 @@ struct Bytes {
 
 /// All ranks' stated payload; counted in one epoch, too, where the graph is expected.
 Bytes bytes_of(const std::string& name, const std::map<std::string, std::string>& set, int ranks,
-               const ExpectedDataset& dataset, const graphs::NamedGraph* there) {
+               const ExpectedDataset& dataset, const graphs::NamedGraph* there,
+               const char* partitioner = "random") {
     Bytes out;
     ModelVariant v{.name = "gcn"};
     const StrategyVariant s = variants(name, set).front();
@@ -255,12 +256,13 @@ Bytes bytes_of(const std::string& name, const std::map<std::string, std::string>
     if (!out.skipped.empty()) return out;
     const Part parts = need.parts;
     const std::int64_t n = data.graph.vertices();
-    const IndexMap index = there ? at_random(n, parts, 3) : sized_parts(n, parts);
     SharedSetup shared;
     Cell cell;
-    cell.partitioner.name = "random";
+    cell.partitioner.name = partitioner;
+    const auto graph = std::make_shared<const ExpectedGraph>(expected_under(dataset, cell, parts));
+    const IndexMap index = there ? at_random(n, parts, 3) : expected_parts(*graph, parts);
     if (!there) {
-        share_expected_graph(shared, std::make_shared<const ExpectedGraph>(expected_under(dataset, cell, parts)));
+        share_expected_graph(shared, graph);
         shared.of<TrainVertices>().count = std::make_shared<const std::int64_t>(expected->train_vertices());
     }
     const ExpectedCase c{.strategy = *strategy,
@@ -324,6 +326,24 @@ TEST_CASE("the volume that every full-batch strategy expects is that of graphs w
         CHECK(expected.differs.empty());
         CHECK(static_cast<double>(expected.received) ==
               Approx(static_cast<double>(there.received)).epsilon(0.005));
+    }
+}
+
+TEST_CASE("every full-batch strategy counts what it states on parts that differ") {
+    nlohmann::json source = {{"expect", "arxiv"}, {"locality", 0.7}, {"halo", 1.2}, {"locality_parts", 8}};
+    const ExpectedDataset even = expected_dataset(source);
+    source.update({{"vertex_imbalance", 1.2}, {"nonzero_imbalance", 2.5}, {"halo_imbalance", 1.8}});
+    const ExpectedDataset uneven = expected_dataset(source);
+    for (const Case& c : full_batch()) {
+        INFO(c.name << (c.set.empty() ? "" : " " + c.set.begin()->first + "=" + c.set.begin()->second));
+        const Bytes alike = bytes_of(c.name, c.set, c.ranks, even, nullptr, "metis"),
+                    differ = bytes_of(c.name, c.set, c.ranks, uneven, nullptr, "metis");
+        REQUIRE(differ.skipped.empty());
+        CHECK(differ.differs.empty());
+        // Halos add up to the same, and so do broadcasts of all rows; only whole rows are rounded.
+        CHECK(static_cast<double>(differ.received) == Approx(static_cast<double>(alike.received)).epsilon(0.001));
+        CHECK(bytes_of(c.name, c.set, c.ranks, uneven, nullptr).received ==
+              bytes_of(c.name, c.set, c.ranks, even, nullptr).received);
     }
 }
 
