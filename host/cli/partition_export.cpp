@@ -21,17 +21,18 @@ namespace {
 
 using nlohmann::ordered_json;
 
+/// Of two parts and more; require_expectable saw that some were to be made.
 std::vector<MeasuredParts> measured(const ExportedPartitions& of) {
     const auto& manifest = of.store.manifest();
     const std::int64_t entries = manifest.edges - manifest.self_loops;
     std::vector<MeasuredParts> all;
     for (const PartitionFacts& f : of.found)
-        if (!f.missing()) all.push_back({f.parts, measured_shares(f.cost, manifest.vertices, entries)});
-    if (all.empty())
-        throw SpecError(
-            fmt::format("--export: no partition to export: {} {}", of.partitioner,
-                        of.found.front().skipped() ? of.found.front().run.skipped : of.found.front().failed));
-    return all;
+        if (!f.missing() && f.parts > 1)
+            all.push_back({f.parts, measured_shares(f.cost, manifest.vertices, entries)});
+    if (!all.empty()) return all;
+    const PartitionFacts& f = *std::ranges::find_if(of.found, &PartitionFacts::missing);
+    throw SpecError(fmt::format("--export: no partition to export: {} {}", of.partitioner,
+                                f.skipped() ? f.run.skipped : f.failed));
 }
 
 /// The mapping of `dataset:`.
@@ -119,14 +120,15 @@ void require_expectable(const std::string& partitioner, bool cuts_vertices, cons
 }
 
 void export_expectation(const ExportedPartitions& of, const ExpectationFiles& files) {
-    std::vector<MeasuredParts> all = measured(of);
-    std::erase_if(all, [](const MeasuredParts& m) { return m.parts < 2; });
+    const std::vector<MeasuredParts> all = measured(of);
     const ExpectedDataset::Partitioned parts = fitted_parts(all);
     ordered_json partitioner = of.partitioner;
     if (!of.params.empty()) {
         partitioner = {{"name", of.partitioner}};
         partitioner.update(ordered_json(of.params));
     }
+    std::string ranks = std::to_string(parts.parts);
+    if (all.size() > 1) ranks += fmt::format(", {}", 4 * parts.parts);  // else no growth is known
     const std::string text = fmt::format(
         "{}name: {}\n"
         "dataset:\n{}"
@@ -134,9 +136,9 @@ void export_expectation(const ExportedPartitions& of, const ExpectationFiles& fi
         "model: {{layers: gcn, hidden: [128], activation: relu}}\n"
         "kernel: {{name: simulated, machine: perlmutter}}  # gnnbench machine list\n"
         "epochs: 1\nwarmup: 0\ntrials: 1\n"
-        "matrix:\n  scheme: [sa-1d, bns-gcn, plexus-3d]\n  gpus: [{}, {}]\n",
+        "matrix:\n  scheme: [sa-1d, bns-gcn, plexus-3d]\n  gpus: [{}]\n",
         origin(of, files, all, parts), ordered_json("expected-" + of.store.manifest().name).dump(),
-        lines_of(dataset_of(of, files, parts)), partitioner.dump(), parts.parts, 4 * parts.parts);
+        lines_of(dataset_of(of, files, parts)), partitioner.dump(), ranks);
     write_output(files.profile, profile_lines(measured_profile(of.store)));
     write_output(files.experiment, text);
 }
