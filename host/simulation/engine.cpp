@@ -67,13 +67,22 @@ void Engine::run(const std::function<void(const ProcessGroup& world)>& body) {
 void Engine::take_turns() {
     while (!error_) {
         if (ready_.empty()) {
-            if (!timeline_.step()) return;
+            if (!step()) return;
             continue;
         }
         const int next = ready_.front();
         ready_.pop_front();
         ++switches_;
         contexts_[usize(next)]->resume();
+    }
+}
+
+bool Engine::step() {
+    try {
+        return timeline_.step();
+    } catch (...) {  // by what an item does to memory
+        error_ = std::current_exception();
+        return true;
     }
 }
 
@@ -100,6 +109,12 @@ void Engine::wake(int rank, double time_s) {
         timeline_.at(host_s, *this, static_cast<std::uint64_t>(rank));
     else
         ready_.push_back(rank);
+}
+
+void Engine::pass(int rank, double time_s) {
+    if (time_s < timeline_.now_s()) return;
+    timeline_.at(time_s, *this, static_cast<std::uint64_t>(rank));
+    block(rank, [] { return std::string("waits for its device"); });
 }
 
 std::string Engine::who_waits() const {

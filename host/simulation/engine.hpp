@@ -42,10 +42,13 @@ public:
     void block(int rank, std::function<std::string()> why);
     /// The rank goes on at this time, or when its own clock says, which may be later.
     void wake(int rank, double time_s);
+    /// Suspends the rank whose turn it is until all has happened that happens up to this time.
+    void pass(int rank, double time_s);
 
 private:
     void happens(std::uint64_t rank) override { ready_.push_back(static_cast<int>(rank)); }
     void take_turns();
+    bool step();
     void unwind();
     std::string who_waits() const;
 
@@ -77,6 +80,7 @@ struct SimulatedRank::State {
     double host_s = 0;
     int devices_of_host = 1;
     double pace = 1;
+    bool trains = false;
     Recency recency;
     std::array<Stream, stream_count> streams;  ///< by role
     struct Ahead {

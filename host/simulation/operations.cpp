@@ -58,6 +58,11 @@ std::string CollectiveOperation::what() const {
                        streams_.size());
 }
 
+void CollectiveOperation::bring(int place, CollectiveMemory memory) {
+    memory_.resize(group_->members().size());
+    memory_[usize(place)] = std::move(memory);
+}
+
 void CollectiveOperation::arrive(Stream& stream) {
     streams_.push_back(&stream);
     if (streams_.size() < group_->members().size()) return;
@@ -72,6 +77,7 @@ void CollectiveOperation::happens(std::uint64_t tag) {
     if (tag == 0) return transfer();
     const auto self = shared_from_this();  // the streams hold it no longer
     group_->forget(number_);
+    if (!memory_.empty()) complete_collective(kind_, root_, memory_);
     for (Stream* s : streams_) s->proceed();
 }
 
@@ -93,7 +99,7 @@ void CollectiveOperation::transfer() {
 
 Exchange::Exchange(std::shared_ptr<Operations> group, int place, const char* measured,
                    std::span<const Message> sends, std::span<const Message> receives,
-                   std::vector<std::shared_ptr<Moment>> arrivals)
+                   std::vector<std::shared_ptr<Moment>> arrivals, ExchangeMemory memory)
     : group_(std::move(group)),
       place_(place),
       rank_(group_->members()[usize(place)]),
@@ -101,7 +107,8 @@ Exchange::Exchange(std::shared_ptr<Operations> group, int place, const char* mea
       side_(std::make_shared<SenderSide>()),
       senders_(receives.size()),
       missing_(receives.size()),
-      arrivals_(std::move(arrivals)) {
+      arrivals_(std::move(arrivals)),
+      at_end_(std::move(memory.at_end)) {
     for (const Message& m : sends) add(out_, m);
     for (const Message& m : receives) {
         add(in_, m);
@@ -110,6 +117,8 @@ Exchange::Exchange(std::shared_ptr<Operations> group, int place, const char* mea
     side_->out_s = seconds(out_);
     side_->node = group_->engine().machine().node_of(rank_);
     in_s_ = seconds(in_);
+    side_->sent = std::move(memory.sent);
+    for (void* const to : memory.received) carried_.push_back({.from = nullptr, .to = to});
 }
 
 void Exchange::add(Ports& to, const Message& m) const {
@@ -163,16 +172,17 @@ void Exchange::post(std::span<const Message> sends, std::span<const Message> rec
                                          group_->members()[usize(from)], sent, group_->members()[usize(to)],
                                          awaited));
     };
-    for (const Message& m : sends) {
+    for (std::size_t i = 0; i < sends.size(); ++i) {
+        const Message& m = sends[i];
         Operations::Channel& channel = group_->channel(place_, m.peer);
         if (channel.awaited.empty()) {
-            channel.sent.push_back({side_, m.bytes});
+            channel.sent.push_back({side_, i, m.bytes});
             continue;
         }
         const Operations::Channel::Awaited first = channel.awaited.front();
         channel.awaited.erase(channel.awaited.begin());
         same_size(place_, m.peer, m.bytes, first.bytes);
-        if (const auto receiver = first.by.lock()) receiver->matched(first.receive, side_);
+        if (const auto receiver = first.by.lock()) receiver->matched(first.receive, side_, i);
     }
     for (std::size_t i = 0; i < receives.size(); ++i) {
         const Message& m = receives[i];
@@ -184,11 +194,12 @@ void Exchange::post(std::span<const Message> sends, std::span<const Message> rec
         const Operations::Channel::Sent first = channel.sent.front();
         channel.sent.erase(channel.sent.begin());
         same_size(m.peer, place_, first.bytes, m.bytes);
-        matched(i, first.from);
+        matched(i, first.from, first.send);
     }
 }
 
-void Exchange::matched(std::size_t receive, const std::shared_ptr<SenderSide>& sender) {
+void Exchange::matched(std::size_t receive, const std::shared_ptr<SenderSide>& sender, std::size_t send) {
+    if (!carried_.empty()) carried_[receive].from = sender, carried_[receive].send = send;
     if (!sender->arrived) {
         sender->waiting.push_back({weak_from_this(), receive});
         senders_[receive] = sender;
@@ -223,6 +234,7 @@ void Exchange::message_begins(std::size_t receive, const SenderSide& sender) {
                                  : l.base_s + (same ? l.hop_s : l.network_hop_s);
     const double end_s = engine.timeline().now_s() + latency_s + std::max(sender.out_s, in_s_);
     end_s_ = std::max(end_s_, end_s);
+    if (!carried_.empty()) carry(receive, end_s);  // before others learn when
     if (!arrivals_.empty()) arrivals_[receive]->become(end_s);
     if (--missing_ == 0) all_messages_begun();
 }
@@ -242,9 +254,31 @@ void Exchange::all_messages_begun() {
     engine.sharing().start(left_s, demands, *this, 0);
 }
 
-void Exchange::happens(std::uint64_t) {
-    const auto self = shared_from_this();
+/// Its contents arrive then, whether or not this rank waits for them.
+void Exchange::carry(std::size_t receive, double end_s) {
+    ++under_way_;
+    while_under_way_ = shared_from_this();
+    group_->engine().timeline().at(end_s, *this, 1 + receive);
+}
+
+void Exchange::deliver(std::size_t receive) {
+    Carried& c = carried_[receive];
+    if (const auto from = std::exchange(c.from, nullptr)) from->sent[c.send].take(c.to);
+}
+
+void Exchange::end() {
+    for (std::size_t i = 0; i < carried_.size(); ++i) deliver(i);  // those whose end is this one but for rounding
+    if (at_end_) at_end_();
+    for (Payload& p : side_->sent) p.keep();
     stream_->proceed();
+}
+
+/// Tag 0: its end; 1 + i: that of the i-th receive's message.
+void Exchange::happens(std::uint64_t tag) {
+    const auto self = shared_from_this();
+    if (tag == 0) return end();
+    deliver(tag - 1);
+    if (--under_way_ == 0) while_under_way_ = nullptr;
 }
 
 std::string Exchange::what() const {

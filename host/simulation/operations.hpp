@@ -9,6 +9,7 @@
 #include <gnnbench/transport.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "simulation/contents.hpp"
 #include "simulation/engine.hpp"
 #include "simulation/network.hpp"
 
@@ -47,6 +48,7 @@ private:
     struct Channel {
         struct Sent {
             std::shared_ptr<SenderSide> from;
+            std::size_t send;
             std::int64_t bytes;
         };
         struct Awaited {
@@ -90,6 +92,8 @@ public:
         return kind == kind_ && total_bytes == total_bytes_ && root == root_;
     }
     std::string name() const;
+    /// Of the rank at a place of the group; by all ranks or by none.
+    void bring(int place, CollectiveMemory memory);
     void arrive(Stream& stream) override;
     std::string what() const override;
 
@@ -104,7 +108,8 @@ private:
     std::int64_t total_bytes_;
     int root_;
     CollectiveCost cost_;
-    std::vector<Stream*> streams_;  ///< of the ranks that have come
+    std::vector<CollectiveMemory> memory_;  ///< by place; empty where it has no contents
+    std::vector<Stream*> streams_;          ///< of the ranks that have come
 };
 
 /// What receivers know of an exchange that sends to them.
@@ -112,6 +117,7 @@ struct SenderSide {
     bool arrived = false;
     double out_s = 0;  ///< that its ports need for all it sends
     int node = 0;
+    std::vector<Payload> sent;  ///< by send; empty where memory has no contents
     struct Receiver {
         std::weak_ptr<Exchange> exchange;
         std::size_t receive;
@@ -126,7 +132,8 @@ class Exchange final : public Participation, public Happening, public std::enabl
 public:
     /// `measured`: under which key of Links::measured.
     Exchange(std::shared_ptr<Operations> group, int place, const char* measured, std::span<const Message> sends,
-             std::span<const Message> receives, std::vector<std::shared_ptr<Moment>> arrivals);
+             std::span<const Message> receives, std::vector<std::shared_ptr<Moment>> arrivals,
+             ExchangeMemory memory);
     /// Finds the other side of each message, where it has been posted.
     void post(std::span<const Message> sends, std::span<const Message> receives);
 
@@ -134,8 +141,8 @@ public:
     std::string what() const override;
     /// The sender of a receive has come to it, now, and so has this rank.
     void message_begins(std::size_t receive, const SenderSide& sender);
-    /// The sender of a receive is known.
-    void matched(std::size_t receive, const std::shared_ptr<SenderSide>& sender);
+    /// The sender of a receive is known, and which of its messages it is.
+    void matched(std::size_t receive, const std::shared_ptr<SenderSide>& sender, std::size_t send);
     bool arrived() const { return stream_ != nullptr; }
 
 private:
@@ -149,6 +156,9 @@ private:
     const Curve* measured_exchange() const { return group_->measured(measured_); }
     void add(Ports& to, const Message& m) const;
     void all_messages_begun();
+    void carry(std::size_t receive, double end_s);
+    void deliver(std::size_t receive);
+    void end();
     void happens(std::uint64_t tag) override;
 
     std::shared_ptr<Operations> group_;
@@ -161,6 +171,16 @@ private:
     std::vector<int> from_;                             ///< by receive: its sender's place
     std::size_t missing_ = 0;                           ///< receives that have not begun
     std::vector<std::shared_ptr<Moment>> arrivals_;
+    /// What contents need, where there are any.
+    struct Carried {
+        std::shared_ptr<SenderSide> from;  ///< null: not known, or delivered
+        std::size_t send = 0;
+        void* to = nullptr;
+    };
+    std::vector<Carried> carried_;  ///< by receive
+    std::function<void()> at_end_;
+    std::size_t under_way_ = 0;                  ///< messages whose end is scheduled
+    std::shared_ptr<Exchange> while_under_way_;  ///< itself
     Stream* stream_ = nullptr;
 };
 

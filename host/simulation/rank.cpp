@@ -91,7 +91,9 @@ const Machine& SimulatedRank::machine() const { return state_->engine.machine();
 double SimulatedRank::host_s() const { return state_->host_s; }
 void SimulatedRank::host_works(double seconds) { state_->host_s += state_->pace * seconds; }
 void SimulatedRank::share_host(int devices) { state_->devices_of_host = devices; }
+bool SimulatedRank::trains() const { return state_->trains; }
 void SimulatedRank::begin_epoch() {
+    state_->trains = true;
     const Program& program = machine().program;
     const int peers = state_->engine.ranks() - 1;
     for (int i = 0; i < peers * program.peer_operators; ++i) launch();
@@ -104,9 +106,17 @@ DeviceClock& SimulatedRank::clock() { return *state_->clock; }
 
 void SimulatedRank::pace(double factor) { state_->pace = factor; }
 
-void SimulatedRank::enqueue(StreamRole stream, const Work& work) {
-    state_->stream(stream).work(state_->host_s, state_->pace * work.alone_s, work.memory_share);
+void SimulatedRank::enqueue(StreamRole stream, const Work& work, std::function<void()> action) {
+    state_->stream(stream).work(state_->host_s, state_->pace * work.alone_s, work.memory_share, std::move(action));
     state_->throttle(stream);
+}
+
+void SimulatedRank::act(StreamRole stream, std::function<void()> action) {
+    state_->stream(stream).act(state_->host_s, std::move(action));
+}
+
+void SimulatedRank::keep(const std::shared_ptr<void>& held) {
+    for (Stream& stream : state_->streams) stream.act(state_->host_s, [held] {});
 }
 
 Event SimulatedRank::record(StreamRole stream) {
@@ -130,5 +140,7 @@ void SimulatedRank::synchronize(StreamRole stream) {
     state_->stream(stream).record(state_->host_s, moment);
     state_->wait_for(moment);
 }
+
+void SimulatedRank::catch_up() { state_->engine.pass(state_->rank, state_->host_s); }
 
 }  // namespace gnnbench::simulation

@@ -17,8 +17,15 @@ void MomentEvent::wait_on_host() {
     throw LogicError("a simulated event is waited for by a stream, not by the host");
 }
 
-void Stream::work(double issued_s, double alone_s, double memory_share) {
-    push({.kind = Kind::work, .issued_s = issued_s, .alone_s = alone_s, .memory_share = memory_share});
+void Stream::work(double issued_s, double alone_s, double memory_share, Action action) {
+    push({.kind = Kind::work,
+          .issued_s = issued_s,
+          .alone_s = alone_s,
+          .memory_share = memory_share,
+          .action = std::move(action)});
+}
+void Stream::act(double issued_s, Action action) {
+    push({.kind = Kind::act, .issued_s = issued_s, .action = std::move(action)});
 }
 void Stream::record(double issued_s, std::shared_ptr<Moment> moment) {
     push({.kind = Kind::record, .issued_s = issued_s, .moment = std::move(moment)});
@@ -60,6 +67,10 @@ bool Stream::begin(Item& item, double time_s) {
             moment->become(time_s);
             return true;
         }
+        case Kind::act:
+            free_s_ = time_s;
+            act_at(time_s, std::move(item.action));
+            return true;
         case Kind::mark:
             free_s_ = time_s;
             *item.slot = time_s;
@@ -82,9 +93,21 @@ bool Stream::begin(Item& item, double time_s) {
     return false;
 }
 
-/// Tag 0: the first item's time has come; 1: its work is done.
+/// The stream may know its times before they come, as those of messages under way; contents change when they come.
+void Stream::act_at(double time_s, Action action) {
+    if (time_s <= timeline_.now_s() && actions_.empty()) return action();
+    actions_.push_back(std::move(action));
+    timeline_.at(time_s, *this, 2);
+}
+
+/// Tag 0: the first item's time has come; 1: its work is done; 2: that of the first action.
 void Stream::happens(std::uint64_t tag) {
     if (tag == 1) return proceed();
+    if (tag == 2) {
+        const Action action = std::move(actions_.front());
+        actions_.pop_front();
+        return action();
+    }
     const Item& item = items_.front();
     if (item.kind == Kind::part) return item.part->arrive(*this);
     const Demand demand{memory_, item.memory_share};
@@ -93,10 +116,12 @@ void Stream::happens(std::uint64_t tag) {
 
 void Stream::proceed() {
     require(busy_ && !items_.empty(), "a stream without an item was told to proceed");
-    const Item& item = items_.front();
+    Item& item = items_.front();
     free_s_ =
         std::max({free_s_, item.issued_s, item.kind == Kind::wait ? item.moment->time_s() : timeline_.now_s()});
+    const Action action = std::move(item.action);
     items_.pop_front();
+    if (action) action();
     busy_ = false;
     advance();
 }

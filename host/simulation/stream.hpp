@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,7 +61,12 @@ public:
         : timeline_(timeline), sharing_(sharing), memory_(memory) {}
     Stream(const Stream&) = delete;
 
-    void work(double issued_s, double alone_s, double memory_share);
+    /// What an item does to the contents of memory, once it is over.
+    using Action = std::function<void()>;
+
+    void work(double issued_s, double alone_s, double memory_share, Action action = {});
+    /// Takes no time. The action comes when all before is over, and before what comes after begins.
+    void act(double issued_s, Action action);
     void record(double issued_s, std::shared_ptr<Moment> moment);
     void wait(double issued_s, std::shared_ptr<Moment> moment);
     /// `slot` gets the time at which all before is over; it must stay where it is.
@@ -74,7 +80,7 @@ public:
     std::string what() const;
 
 private:
-    enum class Kind : std::uint8_t { work, record, wait, mark, part };
+    enum class Kind : std::uint8_t { work, act, record, wait, mark, part };
     struct Item {
         Kind kind;
         double issued_s = 0;
@@ -82,18 +88,21 @@ private:
         double* slot = nullptr;
         std::shared_ptr<Moment> moment = nullptr;
         std::shared_ptr<Participation> part = nullptr;
+        Action action = {};
     };
     void push(Item item);
     void advance();
     bool begin(Item& item, double time_s);
+    void act_at(double time_s, Action action);
     void happens(std::uint64_t tag) override;
 
     Timeline& timeline_;
     Sharing& sharing_;
     std::size_t memory_;  ///< resource: of its device
     std::deque<Item> items_;
-    double free_s_ = 0;  ///< when the last item was over
-    bool busy_ = false;  ///< its first item is under way
+    std::deque<Action> actions_;  ///< whose time has not come, in order
+    double free_s_ = 0;           ///< when the last item was over
+    bool busy_ = false;           ///< its first item is under way
 };
 
 }  // namespace gnnbench::simulation

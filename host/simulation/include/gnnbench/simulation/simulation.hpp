@@ -21,6 +21,9 @@ struct Work {
     double memory_share = 0;  ///< of the memory's bandwidth, while it runs alone
 };
 
+/// Whether device memory has contents, which then lie in this process.
+enum class Contents : std::uint8_t { none, values };
+
 /// One rank's host and device, which its back end drives. The host's clock advances by what it is told to take and by
 /// waiting; its own computations take no virtual time. Streams run in order, and beside each other, as on a device.
 class SimulatedRank {
@@ -42,11 +45,20 @@ public:
 
     /// What its host does and its streams are given from now on takes so many times as long; messages do not.
     void pace(double factor);
-    void enqueue(StreamRole stream, const Work& work);
+    /// `action`: what the kernel does to the contents of memory, when it is over; nothing where memory has none.
+    void enqueue(StreamRole stream, const Work& work, std::function<void()> action = {});
+    /// The stream calls `action` when all that it was given before is over. Takes no time.
+    void act(StreamRole stream, std::function<void()> action);
+    /// Kept until all streams have done what they have been given so far.
+    void keep(const std::shared_ptr<void>& held);
     Event record(StreamRole stream);
     void wait(StreamRole stream, const Event& event);
     /// The host waits for all that the stream has been given.
     void synchronize(StreamRole stream);
+    /// The host waits until virtual time has come to its clock, so that memory has the contents of then.
+    void catch_up();
+    /// Whether an epoch has begun.
+    bool trains() const;
 
     /// What of its device memory lies in the cache; its transport touches what it moves.
     Recency& recency();
@@ -54,8 +66,8 @@ public:
     const ColumnReads* columns_of_graph() const;
     /// Marks in the streams, for the trace.
     DeviceClock& clock();
-    /// Messages of device memory, of which only sizes travel.
-    std::unique_ptr<Transport> connect(const ProcessGroup& group);
+    /// Messages of device memory, of which only sizes travel unless it has contents.
+    std::unique_ptr<Transport> connect(const ProcessGroup& group, Contents contents = Contents::none);
 
     struct State;
     State& state() { return *state_; }
