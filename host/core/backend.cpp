@@ -23,12 +23,20 @@ std::unique_ptr<PreparedMatrix> described(std::unique_ptr<PreparedMatrix> prepar
 
 }  // namespace
 
-std::unique_ptr<PreparedMatrix> Backend::prepare(const Csr& a, TransposedProducts t) {
+std::unique_ptr<PreparedMatrix> Backend::prepare_timed(Prepare prepare, const Csr& a, TransposedProducts t) {
     SetupTimer timer(&prepare_cost_);
     const auto before = memory().current_bytes;
-    auto prepared = do_prepare(a, t);
+    auto prepared = (this->*prepare)(a, t);
     timer.add_bytes(static_cast<std::int64_t>(memory().current_bytes - before));
     return described(std::move(prepared), {a.rows, a.cols, a.nonzeros()}, t);
+}
+
+std::unique_ptr<PreparedMatrix> Backend::prepare(const Csr& a, TransposedProducts t) {
+    return prepare_timed(&Backend::do_prepare, a, t);
+}
+
+std::unique_ptr<PreparedMatrix> Backend::prepare_as_sized(const Csr& a, TransposedProducts t) {
+    return prepare_timed(&Backend::do_prepare_as_sized, a, t);
 }
 
 std::unique_ptr<PreparedMatrix> Backend::prepare(const SparseSize& a, TransposedProducts t) {

@@ -16,10 +16,17 @@ Csr cut_shard(const Adjacency& a, const ShardPlace& at) {
     return std::move(cut_lines(a, rows, at.columns, panels)[0]);
 }
 
-std::vector<std::unique_ptr<PreparedMatrix>> prepare_row_blocks(const Csr& shard, int blocks, Backend& backend) {
+/// What back ends without values are told of a shard.
+enum class Told : std::uint8_t { entries, size };
+
+std::vector<std::unique_ptr<PreparedMatrix>> prepare_row_blocks(const Csr& shard, int blocks, Told told,
+                                                                Backend& backend) {
+    const auto prepare = [&](const Csr& block) {
+        return told == Told::size ? backend.prepare_as_sized(block) : backend.prepare(block);
+    };
     std::vector<std::unique_ptr<PreparedMatrix>> prepared;
     if (blocks == 1) {
-        prepared.push_back(backend.prepare(shard));
+        prepared.push_back(prepare(shard));
         return prepared;
     }
     for (int b = 0; b < blocks; ++b) {
@@ -32,8 +39,22 @@ std::vector<std::unique_ptr<PreparedMatrix>> prepare_row_blocks(const Csr& shard
                   .indices = {shard.indices.begin() + begin, shard.indices.begin() + end},
                   .values = {shard.values.begin() + begin, shard.values.begin() + end}};
         for (std::size_t r = first; r <= first + rows; ++r) block.indptr.push_back(shard.indptr[r] - begin);
-        prepared.push_back(backend.prepare(block));
+        prepared.push_back(prepare(block));
     }
+    return prepared;
+}
+
+PreparedShard prepare_cut(Csr shard, const ShardForm& form, int threads, Told told, Backend& backend) {
+    if (form.columns) {
+        for (std::int32_t& column : shard.indices) column = form.columns->place[usize(column)];
+        shard.cols = form.columns->count;
+    }
+    PreparedShard prepared;
+    prepared.forward = prepare_row_blocks(shard, form.row_blocks, told, backend);
+    if (!form.with_transpose) return prepared;
+    const Csr transpose = transposed(shard, threads);
+    shard = Csr();
+    prepared.transposed = prepare_row_blocks(transpose, form.row_blocks, told, backend);
     return prepared;
 }
 
@@ -60,21 +81,11 @@ PreparedShard prepare_shard(const Adjacency& a, const ShardPlace& at, const Shar
     // Even blocks of some of the columns are no even blocks of all.
     const bool countable = form.row_blocks == 1 || !form.with_transpose || !form.columns;
     if (!backend.holds_values() && countable) return prepare_counted(a, at, form, backend);
-    return prepare_shard(cut_shard(a, at), form, a.threads(), backend);
+    return prepare_cut(cut_shard(a, at), form, a.threads(), countable ? Told::size : Told::entries, backend);
 }
 
 PreparedShard prepare_shard(Csr shard, const ShardForm& form, int threads, Backend& backend) {
-    if (form.columns) {
-        for (std::int32_t& column : shard.indices) column = form.columns->place[usize(column)];
-        shard.cols = form.columns->count;
-    }
-    PreparedShard prepared;
-    prepared.forward = prepare_row_blocks(shard, form.row_blocks, backend);
-    if (!form.with_transpose) return prepared;
-    const Csr transpose = transposed(shard, threads);
-    shard = Csr();
-    prepared.transposed = prepare_row_blocks(transpose, form.row_blocks, backend);
-    return prepared;
+    return prepare_cut(std::move(shard), form, threads, Told::entries, backend);
 }
 
 }  // namespace gnnbench

@@ -173,7 +173,7 @@ std::vector<std::unique_ptr<PreparedMatrix>> prepare_blocks(const Adjacency& a, 
     if (backend.holds_values()) {
         for_each_block(a, index, rows, panels, d, [&](std::size_t, const Csr& block) {
             prepared.push_back(
-                backend.prepare(form.transpose ? transposed(block, a.threads()) : block, form.products));
+                backend.prepare_as_sized(form.transpose ? transposed(block, a.threads()) : block, form.products));
         });
         return prepared;
     }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/transport.hpp>
@@ -34,12 +35,13 @@ struct Outcome {
 
 class CheckedTraining {
 public:
-    /// Collective. All three must outlive it. separate_wait: see Communicator.
-    CheckedTraining(const Strategy& strategy, const Problem& problem, Backend& backend, bool separate_wait = false)
+    /// Collective. All three must outlive it. separate_wait: see Communicator. `world`: all ranks.
+    CheckedTraining(const Strategy& strategy, const Problem& problem, Backend& backend, bool separate_wait = false,
+                    ProcessGroup world = ProcessGroup::world())
         : strategy_(strategy),
           problem_(problem),
           backend_(backend),
-          world_(ProcessGroup::world()),
+          world_(std::move(world)),
           comm_(backend.connect(world_), backend, counter_) {
         comm_.separate_wait(separate_wait);
         const auto before = backend.memory().allocations;

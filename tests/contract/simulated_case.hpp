@@ -10,6 +10,7 @@
 #include <gnnbench/simulation/simulation.hpp>
 
 #include "contract/strategy_case.hpp"
+#include "plugin/arithmetic.hpp"
 #include "worker/measurement.hpp"
 
 /// One small training of one strategy on simulated ranks.
@@ -110,6 +111,7 @@ struct Simulated {
     bool without_pause = false;      ///< epochs follow one another, and only their times are seen
     bool workers = false;            ///< independent ones train: only their time and their steps are seen
     Slowdown slowdown = {};
+    bool values = false;             ///< memory has contents
 };
 
 struct CountedSteps final : StepObserver {
@@ -118,6 +120,17 @@ struct CountedSteps final : StepObserver {
     void stepped(const Step&) override { ++steps; }
     void averaged(const Averaging&) override {}
 };
+
+/// A simulated rank's back end.
+inline KernelSetting simulated_setting(const ProcessGroup& world, DType dtype, bool values) {
+    const auto declared = catalog().find(PluginKind::kernel, "simulated").params;
+    KernelSetting setting{.dtype = dtype, .params = Params(declared), .ranks = &world};
+    if (!values) return setting;
+    for (const ParamDecl& p : declared)
+        if (p.name == std::string("values")) setting.params.set(p, "true");
+    setting.arithmetic = arithmetic_of_this_machine(catalog(), dtype);
+    return setting;
+}
 
 inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v, const graphs::NamedGraph& graph,
                                  int ranks, const Simulated& how = {}) {
@@ -150,12 +163,11 @@ inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v
                           .slowdown = how.slowdown,
                           .shared = how.in_common == InCommon::shared ? &shared : nullptr};
     const auto kernel = catalog().kernel("simulated");
-    const Params kernel_params(catalog().find(PluginKind::kernel, "simulated").params);
     simulation::Simulation simulation(how.machine(ranks), how.network, ranks);
     out.of_rank.resize(static_cast<std::size_t>(ranks));
     try {
         simulation.run([&](const ProcessGroup& world) {
-            const auto backend = kernel->create({.params = kernel_params, .ranks = &world});
+            const auto backend = kernel->create(simulated_setting(world, DType::f32, how.values));
             VolumeCounter counter;
             Communicator communicator(backend->connect(world), *backend, counter);
             const auto made = strategy->make_trainer(problem, {*backend, communicator, world});

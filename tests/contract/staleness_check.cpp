@@ -3,16 +3,14 @@
 // staleness/cases.json.
 #include <set>
 
+#include "contract/staleness_case.hpp"
 #include "contract/strategy_selection.hpp"
-#include "contract/torch_cases.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract::torch;
 using contract::catalog;
 
 namespace {
-
-constexpr double allowed = 1e-10;
 
 /// GCN whose rows are divided by their degrees.
 contract::ModelVariant mean() {
@@ -21,93 +19,9 @@ contract::ModelVariant mean() {
     return v;
 }
 
-Params params_of(const std::string& scheme, const json& values) {
-    const auto declared = catalog().find(PluginKind::strategy, scheme).params;
-    Params params(declared);
-    for (const ParamDecl& p : declared)
-        if (values.contains(p.name)) {
-            const json& value = values.at(p.name);
-            params.set(p, value.is_string() ? value.get<std::string>() : value.dump());
-        }
-    return params;
-}
-
-Partition partition_of(const json& c) {
-    Partition p;
-    p.parts = ProcessGroup::world().size();
-    p.part_of = c.at("part_of").get<std::vector<Part>>();
-    if (c.contains("part_of_entry")) p.part_of_entry = c.at("part_of_entry").get<std::vector<Part>>();
-    return p;
-}
-
-/// As staleness/make.py writes them.
-json ages_over_ranks(const CollectiveTrainer& trainer) {
-    const ProcessGroup world = ProcessGroup::world();
-    const auto sum = [&](std::int64_t mine) {
-        return static_cast<std::int64_t>(world.sum({static_cast<double>(mine)})[0]);
-    };
-    json ages = json::array();
-    for (const RowAges& a : trainer.row_ages())
-        ages.push_back(
-            {{"layer", a.layer},
-             {"kind", to_text(a.kind)},
-             {"rows", sum(a.rows)},
-             {"absent", sum(a.absent)},
-             {"sum_epochs", sum(a.sum_epochs)},
-             {"most_epochs", static_cast<std::int64_t>(world.maximum({static_cast<double>(a.most_epochs)})[0])}});
-    return ages;
-}
-
-/// How far a training with these parameters is from one case, as parts of what is compared.
-struct Differences {
-    double loss = 0, gradient = 0, weights = 0;  ///< relative
-    bool ages = false, runs_on = false;
-    std::int64_t memory = 0;  ///< held less stated bytes
-    std::string volume;       ///< counted from what the case's own parameters state, on any rank
-};
-
-Differences differences(const json& made, const json& c, const json& with_params) {
-    const OwnedDataset owned =
-        dataset(made.at("graphs").at(c.at("graph").get<std::size_t>()), c.at("widths").at(0));
-    const DatasetView data = owned.view();
-    const ModelSpec model = model_of(c);
-    const TrainSpec train = training_of(c, made.at("learning_rate"));
-    const ModelWeights initial = matrices(c.at("initial"), model);
-    const IndexMap index(partition_of(c));
-    const std::string scheme = c.at("scheme");
-    const Params params = params_of(scheme, with_params), stated_params = params_of(scheme, c.at("params"));
-    const int ranks = ProcessGroup::world().size(), rank = ProcessGroup::world().rank();
-    const auto strategy = catalog().strategy(scheme);
+Differences on_reference(const json& made, const json& c, const json& with_params) {
     const auto backend = catalog().kernel("reference")->create({.dtype = DType::f64});
-    const Problem problem{data, index, model, train, params, &initial, ranks};
-    const Problem as_stated{data, index, model, train, stated_params, &initial, ranks};
-    contract::CheckedTraining training(*strategy, problem, *backend);
-    CollectiveTrainer& trainer = training.trainer();
-    Differences d;
-    const std::int64_t epochs = c.at("epochs"), without_gradient = epochs - std::ssize(c.at("gradients"));
-    for (std::int64_t e = 0; e < epochs; ++e) {
-        training.counted();
-        const double loss = trainer.train_epoch_running_on(e).loss, wanted = c.at("loss").at(usize(e));
-        d.loss = std::max(d.loss, std::abs(loss - wanted) / wanted);
-        if (d.volume.empty())
-            d.volume = difference(strategy->stated_volume(as_stated, rank, sizeof(double), e), training.counted());
-        if (e >= without_gradient) {
-            const json& gradient = c.at("gradients").at(usize(e - without_gradient));
-            d.gradient = std::max(d.gradient, worst_error(trainer.gradients(), matrices(gradient, model)));
-        }
-        d.ages = d.ages || ages_over_ranks(trainer) != c.at("ages").at(usize(e));
-        // What evaluation exchanges is fresh, and leaves what the next epoch uses as it is.
-        trainer.evaluate();
-        if (!trainer.runs_on()) trainer.finish();
-    }
-    trainer.finish();
-    d.runs_on = trainer.runs_on();
-    d.memory = training.bytes_at_setup() - strategy->stated_memory(problem, rank, sizeof(double));
-    d.weights = worst_error(trainer.weights(), matrices(c.at("final"), model));
-    std::string of_ranks;
-    for (const std::string& of_rank : ProcessGroup::world().all_gather(d.volume)) of_ranks += of_rank;
-    d.volume = of_ranks;
-    return d;
+    return differences(made, c, with_params, *backend, ProcessGroup::world());
 }
 
 }  // namespace
@@ -119,7 +33,7 @@ TEST_CASE("schemes with old rows have the losses, gradients and weights of their
     for (const json& c : made.at("cases")) {
         INFO(c.at("scheme") << " " << c.at("params") << ", layers " << c.at("layers") << ", widths "
                             << c.at("widths"));
-        const Differences d = differences(made, c, c.at("params"));
+        const Differences d = on_reference(made, c, c.at("params"));
         CHECK(d.loss <= allowed);
         CHECK(d.gradient <= allowed);
         CHECK(d.weights <= allowed);
@@ -143,7 +57,7 @@ TEST_CASE("transfers that run on into later epochs bring them the same") {
         running_on["transfers"] = "run_on";
         INFO(c.at("scheme") << " " << running_on << ", layers " << c.at("layers") << ", widths "
                             << c.at("widths"));
-        const Differences d = differences(made, c, running_on);
+        const Differences d = on_reference(made, c, running_on);
         CHECK(d.runs_on);
         CHECK(d.loss <= allowed);
         CHECK(d.gradient <= allowed);
@@ -249,13 +163,13 @@ TEST_CASE("a mistake in what is old is found") {
         if (c.at("scheme") == "pipegcn" && wrong.at("staleness") == 1) {
             if (wrong.at("smoothing") != "none") {
                 wrong.at("smoothing") = "none";  // smoothing forgotten
-                const Differences d = differences(made, c, wrong);
+                const Differences d = on_reference(made, c, wrong);
                 CHECK(d.loss > allowed);
                 CHECK(d.gradient > allowed);
                 ++unsmoothed;
             }
             wrong.at("staleness") = 0;  // off by one epoch
-            const Differences d = differences(made, c, wrong);
+            const Differences d = on_reference(made, c, wrong);
             CHECK(d.loss > allowed);
             CHECK(d.gradient > allowed);
             CHECK(d.ages);
@@ -264,7 +178,7 @@ TEST_CASE("a mistake in what is old is found") {
         if (c.at("scheme") == "distgnn" && wrong.at("algorithm") != "0c") {
             if (wrong.at("algorithm") == "cd-r") {
                 wrong.at("delay") = wrong.at("delay").get<int>() + 1;  // off by one epoch
-                const Differences d = differences(made, c, wrong);
+                const Differences d = on_reference(made, c, wrong);
                 CHECK(d.loss > allowed);
                 CHECK(d.ages);
                 CHECK(d.volume != "");
@@ -273,13 +187,13 @@ TEST_CASE("a mistake in what is old is found") {
             }
             wrong.at("backward") =
                 wrong.at("backward") == "local" ? "summed" : "local";  // gradients left where they are
-            Differences d = differences(made, c, wrong);
+            Differences d = on_reference(made, c, wrong);
             CHECK(d.loss > allowed);
             CHECK(d.gradient > allowed);
             CHECK(d.volume != "");
             wrong = c.at("params");
             wrong.at("algorithm") = "0c";  // an exchange left out that is stated
-            d = differences(made, c, wrong);
+            d = on_reference(made, c, wrong);
             CHECK(d.loss > allowed);
             CHECK(d.volume != "");
             ++local;
@@ -288,7 +202,7 @@ TEST_CASE("a mistake in what is old is found") {
             c.at("params").at("algorithm") != "cd-0") {
             wrong = c.at("params");
             wrong.at("degrees") = "whole";
-            const Differences d = differences(made, c, wrong);
+            const Differences d = on_reference(made, c, wrong);
             CHECK(d.loss > allowed);
             CHECK(d.gradient > allowed);
             CHECK(d.volume == "");
@@ -299,7 +213,7 @@ TEST_CASE("a mistake in what is old is found") {
             c.at("params").at("algorithm") != "cd-0") {
             wrong = c.at("params");
             wrong.at("self_loops") = "root";
-            const Differences d = differences(made, c, wrong);
+            const Differences d = on_reference(made, c, wrong);
             CHECK(d.loss > allowed);
             CHECK(d.gradient > allowed);
             CHECK(d.volume == "");
@@ -307,14 +221,14 @@ TEST_CASE("a mistake in what is old is found") {
         }
         if (c.at("scheme") == "sancus" && wrong.at("policy") == "interval" && wrong.at("interval") > 1) {
             wrong.at("interval") = wrong.at("interval").get<int>() + 1;  // a broadcast left out that is stated
-            Differences d = differences(made, c, wrong);
+            Differences d = on_reference(made, c, wrong);
             CHECK(d.loss > allowed);
             CHECK(d.ages);
             CHECK(d.volume != "");
             ++late;
             wrong = c.at("params");
             wrong.at("own_rows") = wrong.at("own_rows") == "fresh" ? "cached" : "fresh";
-            d = differences(made, c, wrong);
+            d = on_reference(made, c, wrong);
             CHECK(d.loss > allowed);
             CHECK(d.volume == "");
             ++own;

@@ -185,26 +185,51 @@ inline const ReferenceResult& reference(const DatasetView& data, const ModelVari
     return known[key];
 }
 
-/// `partitioned`: a partitioner's name, or with an order inside parts, as in "block:rcm".
-inline Outcome run(const StrategyVariant& s, const std::string& partitioned, const KernelVariant& k,
-                   const ModelVariant& v, const graphs::NamedGraph& graph, bool separate_wait = false) {
-    constexpr std::int64_t epochs = 5;
-    const ProcessGroup world = ProcessGroup::world();
-    const OwnedDataset owned = dress(graph, v);
-    const DatasetView data = owned.view();
-    DatasetView stored = data;  // as the strategy sees it
-    stored.graph.tiles = graph.tiles.view();
-    stored.graph.transpose_tiles = graph.transpose_tiles.view();
-    const std::vector<std::int32_t> unreadable(graph.indices.size(), -1);
-    if (graph.rows_unreadable) {
-        stored.graph.indices = stored.graph.transpose.indices = unreadable;
-        stored.graph.self_loops = 0;
+/// A training as all of its ranks have it.
+struct TrainingCase {
+    OwnedDataset owned;
+    DatasetView data;                      ///< of it
+    DatasetView stored;                    ///< as the strategy sees it
+    std::vector<std::int32_t> unreadable;  ///< in place of columns that may not be read
+    ModelVariant variant;
+    ModelSpec model;
+    TrainSpec train;
+    std::unique_ptr<Strategy> strategy;
+    StrategyVariant settings;
+    int ranks = 1;
+    bool vertex_cut = false;
+    std::optional<IndexMap> index;
+    std::string skipped;  ///< why it does not run; empty if it does
+
+    Problem problem(SharedSetup* shared = nullptr) const {
+        return {stored, *index, model, train, settings.params, nullptr, ranks, {}, 1, nullptr, shared};
     }
-    const ModelSpec model = v.complete_model();
-    const TrainSpec train = v.complete_train();
-    const auto strategy = catalog().strategy(s.name);
-    const Setting setting{world.size(), model, train, s.params};
-    const PartitionNeed need = strategy->partition_need(setting);
+};
+
+/// `partitioned`: a partitioner's name, or with an order inside parts, as in "block:rcm". `graph` outlives it.
+inline std::unique_ptr<const TrainingCase> training_case(const StrategyVariant& s, const std::string& partitioned,
+                                                         const ModelVariant& v, const graphs::NamedGraph& graph,
+                                                         int ranks) {
+    auto made = std::make_unique<TrainingCase>();
+    TrainingCase& c = *made;
+    c.owned = dress(graph, v);
+    c.data = c.stored = c.owned.view();
+    c.stored.graph.tiles = graph.tiles.view();
+    c.stored.graph.transpose_tiles = graph.transpose_tiles.view();
+    c.unreadable.assign(graph.indices.size(), -1);
+    if (graph.rows_unreadable) {
+        c.stored.graph.indices = c.stored.graph.transpose.indices = c.unreadable;
+        c.stored.graph.self_loops = 0;
+    }
+    c.variant = v;
+    c.model = v.complete_model();
+    c.train = v.complete_train();
+    c.settings = s;
+    c.ranks = ranks;
+    c.strategy = catalog().strategy(s.name);
+    const Setting setting{ranks, c.model, c.train, s.params};
+    const PartitionNeed need = c.strategy->partition_need(setting);
+    c.vertex_cut = need.vertex_cut;
     const std::size_t colon = partitioned.find(':');
     std::string partitioner_name = partitioned.substr(0, colon);
     if (need.vertex_cut && (partitioner_name == "random" || partitioner_name == "block"))
@@ -215,44 +240,57 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioned, con
     if (colon != std::string::npos)
         for (const ParamDecl& d : declared)
             if (d.name == std::string(order_param)) partitioner_params.set(d, partitioned.substr(colon + 1));
-    Outcome o;
-    o.skipped = strategy->why_unsupported(setting);
-    if (o.skipped.empty())
-        o.skipped =
-            why_not_served(*partitioner, {data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()},
-                           need, partitioner_params);
-    if (!o.skipped.empty()) return o;
-
-    Partition partition;
+    const GraphView& g = c.data.graph;
+    c.skipped = c.strategy->why_unsupported(setting);
+    if (c.skipped.empty())
+        c.skipped =
+            why_not_served(*partitioner, {g.vertices(), g.edges(), !g.weights.empty()}, need, partitioner_params);
+    if (!c.skipped.empty()) return made;
     try {
-        partition = partition_in_order(
+        c.index.emplace(partition_in_order(
             *partitioner,
-            {.dataset = data, .model = model, .need = need, .params = partitioner_params, .seed = 3});
+            {.dataset = c.data, .model = c.model, .need = need, .params = partitioner_params, .seed = 3}));
     } catch (const Unsupported& refused) {  // what the graph's size did not tell; the same on every rank
-        o.skipped = refused.what();
-        return o;
+        c.skipped = refused.what();
     }
-    const IndexMap index(partition);
-    const auto backend = catalog().kernel(k.name)->create(kernel_setting_of(k));
-    const Problem problem{stored, index, model, train, s.params, nullptr, world.size()};
-    CheckedTraining training(*strategy, problem, *backend, separate_wait);
-    const bool trained = trains_features(s.params);
-    o = training.train(epochs, [&]() -> const ReferenceResult& { return reference(data, v, epochs, trained); });
-    if (need.vertex_cut) o.kept = 2 * o.kept + std::int64_t{epochs} * model.layers();
-    if (k.dtype == DType::f64) {
-        const bool random = train.dropout > 0 || train.input_dropout > 0 || !o.approximation.empty();
+    return made;
+}
+
+/// Collective.
+inline Outcome train_and_compare(const TrainingCase& c, const Problem& problem, Backend& backend,
+                                 const ProcessGroup& world, bool separate_wait = false) {
+    constexpr std::int64_t epochs = 5;
+    CheckedTraining training(*c.strategy, problem, backend, separate_wait, world.split(0, world.rank()));
+    const bool trained = trains_features(c.settings.params);
+    Outcome o = training.train(
+        epochs, [&]() -> const ReferenceResult& { return reference(c.data, c.variant, epochs, trained); });
+    if (c.vertex_cut) o.kept = 2 * o.kept + std::int64_t{epochs} * c.model.layers();
+    if (backend.dtype() == DType::f64) {
+        const bool random = c.train.dropout > 0 || c.train.input_dropout > 0 || !o.approximation.empty();
         // Whatever a scheme approximates in training, it evaluates the weights that it has on the whole graph.
         if (!o.approximation.empty() && !trained)
             o.evaluation_problem =
-                embeddings_problem(training.trainer(), data, world,
-                                   reference_logits(catalog(), {data, model, train, nullptr, epochs, false},
+                embeddings_problem(training.trainer(), c.data, world,
+                                   reference_logits(catalog(), {c.data, c.model, c.train, nullptr, epochs, false},
                                                     training.trainer().weights(), DType::f64)
                                        .value);
         if (o.evaluation_problem.empty())
             o.evaluation_problem =
-                evaluation_problem(training.trainer(), data, world, epochs, random, o.agreement.tolerance);
+                evaluation_problem(training.trainer(), c.data, world, epochs, random, o.agreement.tolerance);
     }
     return o;
+}
+
+/// `partitioned`: as training_case has it.
+inline Outcome run(const StrategyVariant& s, const std::string& partitioned, const KernelVariant& k,
+                   const ModelVariant& v, const graphs::NamedGraph& graph, bool separate_wait = false) {
+    const ProcessGroup world = ProcessGroup::world();
+    const auto c = training_case(s, partitioned, v, graph, world.size());
+    Outcome skipped;
+    skipped.skipped = c->skipped;
+    if (!c->skipped.empty()) return skipped;
+    const auto backend = catalog().kernel(k.name)->create(kernel_setting_of(k));
+    return train_and_compare(*c, c->problem(), *backend, world, separate_wait);
 }
 
 }  // namespace gnnbench::contract

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,6 +44,10 @@ public:
     std::unique_ptr<PreparedMatrix> prepare(const Csr& a, TransposedProducts t = TransposedProducts::none);
     /// Overload for back ends without values, which need only the size.
     std::unique_ptr<PreparedMatrix> prepare(const SparseSize& a, TransposedProducts t = TransposedProducts::none);
+    /// For a matrix of which back ends without values are told the size alone: one that charges for products charges these
+    /// the same with values as without.
+    std::unique_ptr<PreparedMatrix> prepare_as_sized(const Csr& a,
+                                                     TransposedProducts t = TransposedProducts::none);
 
     /// Performs a verb on the compute stream, unless it has nothing to do. Callers use the functions of its group.
     template <class Verb>
@@ -73,8 +78,13 @@ private:
 #define GNNBENCH_VERB(V) virtual void perform(const verb::V& v) = 0;
     GNNBENCH_EACH_VERB(GNNBENCH_VERB)
 #undef GNNBENCH_VERB
+    using Prepare = std::unique_ptr<PreparedMatrix> (Backend::*)(const Csr&, TransposedProducts);
+    std::unique_ptr<PreparedMatrix> prepare_timed(Prepare prepare, const Csr& a, TransposedProducts t);
     virtual std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) = 0;
     virtual std::unique_ptr<PreparedMatrix> do_prepare_size(const SparseSize& a, TransposedProducts t);
+    virtual std::unique_ptr<PreparedMatrix> do_prepare_as_sized(const Csr& a, TransposedProducts t) {
+        return do_prepare(a, t);
+    }
     virtual std::unique_ptr<Transport> do_connect(const ProcessGroup& group) = 0;
     virtual std::string do_notes() const { return {}; }
     virtual bool do_holds_values() const { return true; }
@@ -94,6 +104,8 @@ struct KernelSetting {
     std::vector<std::int64_t> widths = {};
     /// Where ranks share a process: the group, as the rank sees it that the back end is for. Valid during the call alone.
     const ProcessGroup* ranks = nullptr;
+    /// Makes the back end that computes for one that simulates a device and shall hold values. Not set: none is wanted.
+    std::function<std::unique_ptr<Backend>()> arithmetic = {};
 };
 
 /// A back-end plugin: says whether this machine supports it, and makes back ends.

@@ -26,6 +26,8 @@ constexpr ParamDecl params[] = {
     {"hosts", ParamType::choice, "each", 0, 0, "each|one",
      "each device has a host's thread that launches its kernels; or one thread launches those of all devices of a "
      "node in turn, as MG-GCN's released code"},
+    {"values", ParamType::boolean, "false", 0, 0, nullptr,
+     "compute: this machine's processor does what each kernel and message does, when it is over in virtual time"},
 };
 
 class SimulatedPlugin final : public BackendPlugin {
@@ -48,7 +50,13 @@ public:
         if (s.params.choice("hosts") == "one" || rank.machine().program.one_host) rank.share_host(s.local_ranks);
         return std::make_unique<SimulatedBackend>(
             rank, s.dtype, s.params.choice("spmm") == "roofline" ? SpmmModel::roofline : SpmmModel::plexus_thesis,
-            s.local_ranks);
+            s.local_ranks, s.params.boolean("values") ? arithmetic(s) : nullptr);
+    }
+
+private:
+    static std::shared_ptr<Backend> arithmetic(const KernelSetting& s) {
+        if (!s.arithmetic) throw LogicError("kernel simulated: values: true needs a back end that computes");
+        return s.arithmetic();
     }
 };
 

@@ -146,12 +146,12 @@ private:
             return sums;
         }
         const Csr entries = copies_->matrix(a, graph);
-        matrix_ = backend_.prepare(entries);
-        transposed_ = backend_.prepare(transposed(entries, a.threads()));
+        matrix_ = backend_.prepare_as_sized(entries);
+        transposed_ = backend_.prepare_as_sized(transposed(entries, a.threads()));
         sums.entries = row_sums(entries);
         if (loops == 0) return sums;
         const Csr diagonal = copies_->loops(a, graph);
-        loops_ = backend_.prepare(diagonal);
+        loops_ = backend_.prepare_as_sized(diagonal);
         sums.loops = row_sums(diagonal);
         return sums;
     }
