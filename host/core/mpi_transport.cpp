@@ -7,6 +7,7 @@
 #include <gnnbench/usize.hpp>
 
 #include "core/all_of.hpp"
+#include "core/lone_transport.hpp"
 #include "core/mpi_check.hpp"
 #include "core/mpi_pieces.hpp"
 
@@ -279,6 +280,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Transport> make_mpi_transport(const ProcessGroup& group) {
+    if (group.size() == 1 && !group.implementation().native()) return make_lone_transport();
     // A separate communicator, so that its messages never match the control messages of the group.
     Comm own;
     check_mpi(MPI_Comm_dup(*static_cast<MPI_Comm*>(group.native()), &own.comm), "MPI_Comm_dup");

@@ -13,6 +13,12 @@ bool is_approximate(const ComparisonCell& c) {
            c.verification.reason.starts_with("approximate");
 }
 
+/// Of simulated ranks, those that compute values.
+bool is_verified_or_wrong(const ComparisonCell& c) {
+    return c.verification.status == VerificationStatus::verified ||
+           c.verification.status == VerificationStatus::failed;
+}
+
 /// How it was verified, without the numbers of that check: those are provenance.
 void add_verification(std::vector<std::string>& all, const VerificationRecord& v) {
     if (v.status != VerificationStatus::verified) {
@@ -38,9 +44,9 @@ std::vector<std::string> remarks_on(const ComparisonCell& c, MetricKind kind) {
     }
     const bool of_graph = kind == MetricKind::data || kind == MetricKind::partition;
     if (!of_graph && !c.simulated.empty())
-        all.push_back(
-            fmt::format("SIMULATED on {}: predicted by a model, not measured and not verified", c.simulated));
-    else if (!of_graph && !is_approximate(c))
+        all.push_back(fmt::format("SIMULATED on {}: predicted by a model, not measured{}", c.simulated,
+                                  is_verified_or_wrong(c) ? "" : " and not verified"));
+    if (!of_graph && (c.simulated.empty() ? !is_approximate(c) : is_verified_or_wrong(c)))
         add_verification(all, c.verification);
     if (c.oversubscribed && kind == MetricKind::time)
         all.emplace_back("oversubscribed (more ranks × threads than cores: no scaling result)");

@@ -17,8 +17,9 @@ PendingVerifications PendingVerifications::of(const SweepContext& context) {
     if (!context.rules.verify) return pending;
     for (const PlannedCell& planned : context.plan.cells) {
         const PreparedCell& cell = context.prepared.cells[planned.cell];
-        // Nothing that is simulated can agree with the reference.
-        if (cell.simulated || planned.verdict == Verdict::skipped) continue;
+        // What computes nothing cannot agree with the reference.
+        const bool computes = !cell.simulated || simulates_values(cell.cell);
+        if (!computes || planned.verdict == Verdict::skipped) continue;
         const bool measured = planned.trials == 0;
         if (!needs_no_verification({&cell, measured}, context.database)) pending.add(cell, measured);
     }

@@ -50,11 +50,20 @@ std::string why_not_slowed(const Cell& cell, const Strategy& strategy) {
     return fmt::format("slowdown names rank {}; ranks are {{0 … {}}}", factors.rbegin()->first, cell.gpus - 1);
 }
 
+bool simulates_values(const Cell& cell) {
+    const auto& params = cell.kernel.params.values();
+    const auto found = params.find("values");
+    return found != params.end() && std::get<bool>(found->second);
+}
+
 namespace {
 
 /// Why a kernel that simulates its ranks cannot run the cell; empty if it can.
 std::string why_not_simulated(const Cell& cell) {
     if (cell.scheme.is_program()) return "a program is not simulated";
+    if (simulates_values(cell) && is_expected(*cell.dataset.source))
+        return fmt::format("values: true needs a graph that is there, and dataset {} is only expected",
+                           cell.dataset.name);
     const std::string& name = cell.kernel.params.text("machine");
     if (name.empty()) return {};
     const SimulatedChoice choice(name);

@@ -38,6 +38,8 @@ std::string why_unsupported_without_kernel(const Cell& cell, const std::optional
 std::string why_not_slowed(const Cell& cell, const Strategy& strategy);
 /// Why this cell cannot run on a graph that is only expected; empty if it can, or where the graph is there.
 std::string why_not_expected(const Cell& cell, const Strategy& strategy, const PartitionNeed& need);
+/// Whether a cell with simulated ranks has them compute values.
+bool simulates_values(const Cell& cell);
 std::string why_kernel_unsupported(const Cell& cell, const PluginSource& plugins);
 
 }  // namespace gnnbench

@@ -26,7 +26,7 @@ constexpr double repeated_roundings = 1024;
 /// The logits of `serial` on that back end.
 HostMatrix serial_logits(const PluginCatalog& catalog, const ReferenceTraining& training,
                          const ModelWeights& weights, Backend& backend) {
-    const ProcessGroup alone = ProcessGroup::self();
+    const ProcessGroup alone = ProcessGroup::alone();
     const auto strategy = catalog.strategy("serial");
     VolumeCounter counter;
     Communicator self(backend.connect(alone), backend, counter);

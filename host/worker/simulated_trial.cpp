@@ -10,16 +10,21 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/simulation/simulation.hpp>
 #include <gnnbench/training/adjacency.hpp>
+#include <gnnbench/training/layer_zero.hpp>
 #include <gnnbench/training/vertex_data.hpp>
 #include <gnnbench/transpose.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "data/memory_budget.hpp"
+#include "plugin/arithmetic.hpp"
 #include "plugin/backend_memory.hpp"
 #include "spec/partition_key.hpp"
 #include "spec/program_file.hpp"
 #include "spec/setting.hpp"
 #include "worker/expected_workload.hpp"
 #include "worker/measurement.hpp"
+#include "worker/verification_line.hpp"
+#include "worker/verified_training.hpp"
 #include "worker/workload.hpp"
 
 namespace gnnbench {
@@ -44,7 +49,8 @@ public:
 
     TrialEnd run() {
         const auto start = Clock::now();
-        if (request_.purpose != Purpose::measure) return unverified();
+        const bool verifies = request_.purpose != Purpose::measure;
+        if (verifies && !has_values()) return unverified();
         simulation::Simulation ranks(machine_, network(), cell_.gpus);
         write_start();
         const bool expected = is_expected(*cell_.dataset.source);
@@ -58,10 +64,12 @@ public:
         else
             partition();
         if (!expected && !machine_.device.gather.empty()) ranks.columns_of_graph(columns_of_graph());
+        if (has_values()) require_memory();
+        if (verifies) reference_ = reference();
         building_ = Clock::now();
         start_ = start;
         TrialEnd end;
-        ranks.run([&](const ProcessGroup& world) { run_rank(world, end); });
+        ranks.run([&](const ProcessGroup& world) { verifies ? verify_rank(world, end) : run_rank(world, end); });
         const simulation::SimulationCounts counts = ranks.counts();
         end.notes += fmt::format("{}simulated {} ranks, {:.4g} s of virtual time, in {:.1f} s: {} turns, {} steps",
                                  end.notes.empty() ? "" : "\n", cell_.gpus, ranks.now_s(), wall_since(start),
@@ -76,6 +84,7 @@ private:
         return cell_.kernel.params.choice("network") == "ring" ? simulation::NetworkModel::ring
                                                                : simulation::NetworkModel::links;
     }
+    bool has_values() const { return simulates_values(cell_); }
     Setting setting() const { return {cell_.gpus, model_, train_, cell_.scheme.params}; }
     Problem problem() {
         Slowdown declared = cell_.slowdown;
@@ -91,6 +100,7 @@ private:
         train_ = std::move(work.train);
         initial_ = std::move(work.initial);
         synthetic_ = work.store.manifest().synthetic;
+        sample_ = std::move(work.sample);
         store_.emplace(std::move(work.store));
         load_s_ = wall_since(start);
     }
@@ -108,7 +118,8 @@ private:
         data_.graph = graph_->view();
         load_s_ += wall_since(start);
         const PartitionPlace place = partition_place();
-        MadePartition made = partition_on_root(*partitioner_, partition_task(), alone_, &place);
+        MadePartition made =
+            partition_on_root(*partitioner_, partition_task(), alone_, sample_ ? nullptr : &place);
         partition_s_ = made.wall_s;
         index_.emplace(made.partition);
         quality_ = measure_quality(data_.graph, made.partition);
@@ -160,15 +171,33 @@ private:
         return reason;
     }
 
+    /// Contents of all ranks' memory lie in this process. What else it needs is little beside them.
+    void require_memory() {
+        const auto element = static_cast<std::int64_t>(size_of(dtype()));
+        const std::int64_t entries = data_.graph.edges() + (model_.self_loops ? data_.graph.vertices() : 0);
+        std::int64_t bytes = 2 * entries * (element + 4);  // Â and its transpose, once each
+        for (int rank = 0; rank < cell_.gpus; ++rank) bytes += strategy_->stated_memory(problem(), rank, element);
+        const std::uint64_t needed = static_cast<std::uint64_t>(bytes), available = available_memory_bytes();
+        if (needed > available)
+            throw Unsupported(
+                fmt::format("values: true takes at least {} of this host's memory for {} ranks' "
+                            "matrices, and {} are available",
+                            memory_text(needed), cell_.gpus, memory_text(available)));
+    }
+
+    DType dtype() const { return cell_.precision == "float64" ? DType::f64 : DType::f32; }
+
     /// `world`: as a rank sees it; nullptr: for none.
-    KernelSetting kernel_setting(const ProcessGroup* world) const {
-        return {.dtype = cell_.precision == "float64" ? DType::f64 : DType::f32,
+    KernelSetting kernel_setting(const ProcessGroup* world) const { return kernel_setting(world, dtype()); }
+    KernelSetting kernel_setting(const ProcessGroup* world, DType dtype) const {
+        return {.dtype = dtype,
                 .threads = 1,
                 .local_rank = world ? world->rank() % machine_.devices_per_node : 0,
                 .local_ranks = std::min(cell_.gpus, machine_.devices_per_node),
                 .params = cell_.kernel.params,
                 .widths = model_.widths,
-                .ranks = world};
+                .ranks = world,
+                .arithmetic = has_values() ? arithmetic_of_this_machine(catalog_, dtype) : nullptr};
     }
 
     /// Nothing is computed, so nothing can agree with the reference.
@@ -227,6 +256,45 @@ private:
         if (world.rank() == 0) end_of_trial = std::move(end);
     }
 
+    /// As in a trial of processes, but no verb and no message is watched by itself.
+    void verify_rank(const ProcessGroup& world, TrialEnd& end_of_trial) {
+        TrialRecord record(world, request_.journal, request_.trial, true);
+        const std::string approximation = strategy_->approximation(cell_.scheme.params);
+        const Problem trained = problem();
+        const TrainSpec own = complete_train(cell_);
+        const auto backend = [&](DType t) { return plugin_->create(kernel_setting(&world, t)); };
+        const VerifiedTraining v = verify_training({.strategy = *strategy_,
+                                                    .problem = trained,
+                                                    .group = world,
+                                                    .backend = [&] { return backend(dtype()); },
+                                                    .float64_backend = [&] { return backend(DType::f64); },
+                                                    .dtype = dtype(),
+                                                    .own_training = &own,
+                                                    .epochs = request_.verify.epochs,
+                                                    .separate_wait = cell_.separate_wait,
+                                                    .catalog = &catalog_,
+                                                    .approximate = !approximation.empty(),
+                                                    .watched = false},
+                                                   record.writes() ? &*reference_ : nullptr);
+        const std::string notes = merged_by_rank(world.all_gather(v.notes));
+        if (!record.writes()) return;
+        record.write("verification", to_json(line_of(v, {.approximation = approximation,
+                                                         .sampled_vertices = sample_ ? data_.graph.vertices() : 0,
+                                                         .float64_kernel = cell_.kernel.name,
+                                                         .in_virtual_time = true})));
+        end_of_trial.notes = notes;
+    }
+
+    ReferenceResult reference() const {
+        return cached_reference(request_.verify.reference, store_->manifest().digest, catalog_,
+                                {.data = data_,
+                                 .model = model_,
+                                 .train = train_,
+                                 .initial = initial_.get(),
+                                 .epochs = request_.verify.epochs,
+                                 .trained_features = trains_features(cell_.scheme.params)});
+    }
+
     void write_setup(TrialRecord& record, Backend& backend, const Trainer& trainer, const Volume& stated,
                      std::int64_t stated_memory) {
         const json ranks = record.gather({{"stated", to_json(stated)},
@@ -264,6 +332,7 @@ private:
     const ProcessGroup alone_ = ProcessGroup::alone();
     TrialRecord record_;
     std::optional<Store> store_;                ///< of what data_ shows, or
+    std::optional<OwnedDataset> sample_;        ///< of that, or
     std::optional<ExpectedWorkload> expected_;  ///< of a graph that is not there
     std::optional<WithTranspose> graph_;
     DatasetView data_;
@@ -273,6 +342,7 @@ private:
     std::vector<std::string> synthetic_;
     std::optional<IndexMap> index_;
     PartitionQuality quality_;
+    std::optional<ReferenceResult> reference_;  ///< of a verification
     SharedSetup shared_;  ///< after the strategy, whose plugin has the code that destroys what it made
     double load_s_ = 0, partition_s_ = 0;  ///< of this machine
     Clock::time_point building_, start_;

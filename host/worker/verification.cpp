@@ -55,7 +55,7 @@ ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceT
                                   const KeepTraining& keep) {
     const auto& [given, model, train, initial, epochs, trained_features] = training;
     const DatasetView data = from_rows_alone(given);
-    const ProcessGroup alone = ProcessGroup::self();
+    const ProcessGroup alone = ProcessGroup::alone();
     GradientSizes backend(catalog.kernel("reference")->create({.dtype = DType::f64}));
     const auto strategy = catalog.strategy("serial");
     VolumeCounter counter;

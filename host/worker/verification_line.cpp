@@ -59,6 +59,7 @@ VerificationLine line_of(const VerifiedTraining& v, const VerificationFacts& fac
     json checks = to_json(v);
     checks["float64_kernel"] = facts.float64_kernel;
     checks["seconds"]["probe"] = facts.probe_s;
+    if (facts.in_virtual_time) checks["in_virtual_time"] = true;
     const bool agrees = exact && v.ill_conditioned.empty();
     VerificationLine line{.status = !v.faults.empty() ? VerificationStatus::failed
                                     : agrees          ? VerificationStatus::verified

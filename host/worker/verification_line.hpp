@@ -16,6 +16,7 @@ struct VerificationFacts {
     std::int64_t sampled_vertices = 0;  ///< 0: the whole graph
     std::string float64_kernel;         ///< that computed the float64 run
     double probe_s = 0;                 ///< of the products of full size
+    bool in_virtual_time = false;       ///< its ranks were simulated
 };
 
 /// The verdict on a verification: failed by any fault; else verified, unless the scheme is approximate or the training

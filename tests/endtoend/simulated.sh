@@ -92,6 +92,34 @@ gnnbench run far.yaml --set 'matrix.gpus=[1]' --set scheme=serial --set name=far
 gnnbench compare near far1
 expect_text out "SIMULATED" "a comparison says which side is simulated"
 
+# With values: verified, the accuracy of the same training by processes, and the times of the simulation without.
+cat >values.yaml <<'YAML'
+name: values
+dataset: {generate: dcsbm, name: communities, vertices: 600, average_degree: 10, features: 16, classes: 4}
+model: {layers: gcn, hidden: [16], activation: relu}
+matrix: {scheme: [sa-1d, cagnet-2d], kernel: [{name: simulated, machine: perlmutter, values: true}, {name: simulated, machine: perlmutter}, cpu]}
+gpus: 4
+partitioner: random
+epochs: 20
+warmup: 1
+trials: 1
+YAML
+gnnbench run values.yaml
+expect_code 0 "a run with values"
+expect_text out "SIMULATED on perlmutter: predicted by a model, not measured" "times are predictions"
+expect_text out "verified (loss and gradients as the serial float64 reference, bytes as stated)" "values are verified"
+computed="SELECT scheme, test_accuracy, final_loss, epoch_s FROM latest WHERE experiment = 'values' AND simulated_on = 'perlmutter' AND final_loss IS NOT NULL"
+expect_value "SELECT count(*) FROM ($computed)" 2 "losses and scores are recorded"
+expect_value "SELECT count(*) FROM ($computed) a JOIN latest b USING (scheme) WHERE b.experiment = 'values' AND b.kernel = 'cpu' AND abs(a.test_accuracy - b.test_accuracy) < 0.01 AND abs(a.final_loss - b.final_loss) < 1e-4" \
+    2 "losses and scores of processes"
+expect_value "SELECT count(*) FROM ($computed) a JOIN latest b USING (scheme) WHERE b.experiment = 'values' AND b.simulated_on = 'perlmutter' AND b.final_loss IS NULL AND a.epoch_s = b.epoch_s" \
+    2 "times of the simulation without values, to the bit"
+gnnbench plan values.yaml --set dataset='{expect: papers100m}' --set matrix.kernel='[{name: simulated, machine: perlmutter, values: true}]'
+expect_text out "values: true needs a graph that is there" "values of an expected graph"
+gnnbench run values.yaml --set 'matrix.kernel=[{name: simulated, machine: perlmutter, values: true}]' --set 'model.hidden=[1000000, 1000000]' --no-verify --set name=large
+expect_value "SELECT count(*) FROM trials WHERE experiment = 'large' AND status = 'skipped' AND reason LIKE 'values: true takes at least %iB of this host%'" \
+    2 "more values than memory"
+
 # Graphs of 111 and 14 million vertices that are not there: refused by every other kernel, marked, nothing is stored.
 gnnbench plan far.yaml --set dataset='{expect: papers100m}' --set kernel=cpu
 expect_code 2 "an expected graph without simulated ranks"

@@ -380,7 +380,7 @@ std::unique_ptr<Transport> SimulatedBackend::do_connect(const ProcessGroup& grou
 
 std::string SimulatedBackend::do_notes() const {
     return "simulated: machine " + rank_.machine().name + ", spmm " +
-           (spmm_ == SpmmModel::roofline ? "roofline" : "plexus-thesis");
+           (spmm_ == SpmmModel::roofline ? "roofline" : "plexus-thesis") + (arithmetic_ ? ", with values" : "");
 }
 
 }  // namespace gnnbench::simulated
