@@ -256,15 +256,18 @@ inline std::unique_ptr<const TrainingCase> training_case(const StrategyVariant& 
     return made;
 }
 
+/// How long these tests train.
+inline constexpr std::int64_t usual_epochs = 5;
+
 /// Collective.
 inline Outcome train_and_compare(const TrainingCase& c, const Problem& problem, Backend& backend,
-                                 const ProcessGroup& world, bool separate_wait = false) {
-    constexpr std::int64_t epochs = 5;
+                                 const ProcessGroup& world, bool separate_wait = false,
+                                 std::int64_t epochs = usual_epochs) {
     CheckedTraining training(*c.strategy, problem, backend, separate_wait, world.split(0, world.rank()));
     const bool trained = trains_features(c.settings.params);
     Outcome o = training.train(
         epochs, [&]() -> const ReferenceResult& { return reference(c.data, c.variant, epochs, trained); });
-    if (c.vertex_cut) o.kept = 2 * o.kept + std::int64_t{epochs} * c.model.layers();
+    if (c.vertex_cut) o.kept = 2 * o.kept + epochs * c.model.layers();
     if (backend.dtype() == DType::f64) {
         const bool random = c.train.dropout > 0 || c.train.input_dropout > 0 || !o.approximation.empty();
         // Whatever a scheme approximates in training, it evaluates the weights that it has on the whole graph.

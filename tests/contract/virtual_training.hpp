@@ -19,6 +19,7 @@ struct InVirtualTime {
     std::function<simulation::Machine(int ranks)> machine = machine_of;
     simulation::NetworkModel network = simulation::NetworkModel::links;
     Decorate decorate = as_it_is;
+    std::int64_t epochs = usual_epochs;
 };
 
 /// Calls `body` on each of so many simulated ranks, whose memory has contents.
@@ -43,7 +44,7 @@ inline std::vector<Outcome> train_in_virtual_time(const TrainingCase& c, const I
     const Problem problem = c.problem(&shared);
     std::vector<Outcome> of_rank(usize(c.ranks));
     with_values(c.ranks, how, [&](Backend& backend, const ProcessGroup& world) {
-        of_rank[usize(world.rank())] = train_and_compare(c, problem, backend, world);
+        of_rank[usize(world.rank())] = train_and_compare(c, problem, backend, world, false, how.epochs);
     });
     return of_rank;
 }
