@@ -59,7 +59,7 @@ void CheckedEvent::wait_on_host() {
 CheckedTransport::CheckedTransport(std::unique_ptr<Transport> under_test, ProcessGroup control, Backend& backend,
                                    std::shared_ptr<Ledger> ledger, std::shared_ptr<InFlight> in_flight)
     : ForwardingTransport(std::move(under_test)),
-      control_(std::make_shared<ControlMessages>(std::move(control))),
+      control_(ControlMessages::between(std::move(control))),
       backend_(backend),
       ledger_(std::move(ledger)),
       in_flight_(std::move(in_flight)) {}

@@ -1,25 +1,23 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <list>
-#include <map>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <gnnbench/transport.hpp>
 
-#include "core/mpi_check.hpp"
-
 namespace gnnbench {
 
-/// Messages between a check's ranks about the messages under test, by MPI on a separate communicator. Everything
-/// starts without waiting; take() waits. Collective calls come in the same order on all ranks, those between two
-/// ranks in the same order on both.
+/// Messages between a check's ranks about the messages under test, on a path of their own. Everything starts without
+/// waiting; take() waits. Collective calls come in the same order on all ranks, those between two ranks in the same order
+/// on both.
 class ControlMessages {
 public:
-    explicit ControlMessages(ProcessGroup group);
-    /// Waits for messages in flight, except during stack unwinding: then others may never answer.
-    ~ControlMessages();
+    /// By MPI, on a separate communicator, or where ranks share a process by their Mailbox (core/mailbox.hpp).
+    static std::unique_ptr<ControlMessages> between(ProcessGroup group);
+    virtual ~ControlMessages();
 
     const ProcessGroup& group() const { return group_; }
 
@@ -30,29 +28,21 @@ public:
     };
 
     /// bytes: the root's copy, elsewhere as many of anything.
-    Handle broadcast(std::vector<std::byte> bytes, int root);
+    virtual Handle broadcast(std::vector<std::byte> bytes, int root) = 0;
     /// Every rank's run of bytes, in rank order; this rank's is in place.
-    Handle all_gather(std::vector<std::byte> all, std::span<const std::int64_t> byte_counts);
-    Handle all_reduce(std::vector<double> numbers, ReduceOp op);
-    void send(std::vector<std::byte> bytes, int peer);
-    Handle receive(std::int64_t bytes, int peer);
+    virtual Handle all_gather(std::vector<std::byte> all, std::span<const std::int64_t> byte_counts) = 0;
+    virtual Handle all_reduce(std::vector<double> numbers, ReduceOp op) = 0;
+    virtual void send(std::vector<std::byte> bytes, int peer) = 0;
+    virtual Handle receive(std::int64_t bytes, int peer) = 0;
 
     /// Its result; may be taken once.
-    Content take(Handle handle);
+    virtual Content take(Handle handle) = 0;
+
+protected:
+    explicit ControlMessages(ProcessGroup group) : group_(std::move(group)) {}
 
 private:
-    struct Pending {
-        Content content;
-        std::vector<int> counts, starts;  ///< which must live as long as the request
-        MPI_Request request = MPI_REQUEST_NULL;
-    };
-    Pending& add(Handle& handle);
-    MPI_Comm comm() const { return *static_cast<MPI_Comm*>(group_.native()); }
-
     ProcessGroup group_;
-    std::map<Handle, Pending> pending_;
-    std::list<Pending> sent_;
-    Handle next_ = 1;
 };
 
 }  // namespace gnnbench

@@ -57,10 +57,29 @@ std::shared_ptr<Round> ControlGroup::meet(int place, const std::string& call,
     return round;
 }
 
+void ControlGroup::post(int from, int to, Mailbox::Key key, Mailbox::Letter letter) {
+    posted_[{from, to, key}] = std::move(letter);
+    if (waiting_.erase({from, to, key}) > 0)
+        engine_.wake(members_[usize(to)], engine_.rank(members_[usize(from)]).host_s());
+}
+
+Mailbox::Letter ControlGroup::collect(int from, int to, Mailbox::Key key) {
+    const Address address{from, to, key};
+    if (!posted_.contains(address)) {
+        waiting_.insert(address);
+        engine_.block(members_[usize(to)],
+                      [this, from] { return fmt::format("waits for word of rank {}", members_[usize(from)]); });
+    }
+    auto node = posted_.extract(address);
+    if (node.empty())
+        return std::make_shared<const std::vector<std::byte>>();  // to one that leaves by an exception
+    return std::move(node.mapped());
+}
+
 namespace {
 
 /// A ProcessGroup over a ControlGroup.
-class ControlMember final : public ProcessGroup::Implementation, public Turns {
+class ControlMember final : public ProcessGroup::Implementation, public Turns, public Mailbox {
 public:
     ControlMember(std::shared_ptr<ControlGroup> group, int place) : group_(std::move(group)), place_(place) {}
 
@@ -108,6 +127,8 @@ public:
     std::vector<std::string> all_gather(const std::string& text) const override {
         return gathered("all-gather", text)->texts;
     }
+    void post(int to, Key key, Letter letter) const override { group_->post(place_, to, key, std::move(letter)); }
+    Letter collect(int from, Key key) const override { return group_->collect(from, place_, key); }
     SimulatedRank& simulated_rank() const { return group_->engine().rank(number()); }
 
     Turns* turns() override { return this; }

@@ -1,11 +1,14 @@
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <gnnbench/process_group.hpp>
 
+#include "core/mailbox.hpp"
 #include "simulation/engine.hpp"
 
 namespace gnnbench::simulation {
@@ -33,16 +36,27 @@ public:
     std::shared_ptr<Round> meet(int place, const std::string& call, const std::function<void(Round&)>& contribute,
                                 const std::function<void(Round&)>& finish);
 
+    /// Between places in the group; takes no virtual time either.
+    void post(int from, int to, Mailbox::Key key, Mailbox::Letter letter);
+    Mailbox::Letter collect(int from, int to, Mailbox::Key key);
+
     Engine& engine() const { return engine_; }
     const std::vector<int>& members() const { return members_; }
 
 private:
+    struct Address {
+        int from = 0, to = 0;
+        Mailbox::Key key;
+        auto operator<=>(const Address&) const = default;
+    };
     std::shared_ptr<Round> fresh() const;
     std::string missing(const Round& round) const;
 
     Engine& engine_;
     std::vector<int> members_;  ///< ranks of the simulation
     std::shared_ptr<Round> round_;
+    std::map<Address, Mailbox::Letter> posted_;
+    std::set<Address> waiting_;  ///< whose receivers do
 };
 
 /// The group as its member at `place` sees it.

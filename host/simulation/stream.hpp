@@ -39,6 +39,7 @@ public:
     void wait_on_host() override;
     bool ready() override { return moment_->known(); }
     bool completed_by_host() const override { return false; }
+    bool needs_a_wait() const override { return true; }
 
 private:
     std::shared_ptr<Moment> moment_;

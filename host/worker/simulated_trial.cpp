@@ -256,7 +256,7 @@ private:
         if (world.rank() == 0) end_of_trial = std::move(end);
     }
 
-    /// As in a trial of processes, but no verb and no message is watched by itself.
+    /// As in a trial of processes.
     void verify_rank(const ProcessGroup& world, TrialEnd& end_of_trial) {
         TrialRecord record(world, request_.journal, request_.trial, true);
         const std::string approximation = strategy_->approximation(cell_.scheme.params);
@@ -273,8 +273,7 @@ private:
                                                     .epochs = request_.verify.epochs,
                                                     .separate_wait = cell_.separate_wait,
                                                     .catalog = &catalog_,
-                                                    .approximate = !approximation.empty(),
-                                                    .watched = false},
+                                                    .approximate = !approximation.empty()},
                                                    record.writes() ? &*reference_ : nullptr);
         const std::string notes = merged_by_rank(world.all_gather(v.notes));
         if (!record.writes()) return;

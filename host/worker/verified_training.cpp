@@ -348,11 +348,10 @@ void verify_epochs(const VerificationCase& c, std::unique_ptr<TrainingRun> train
         training.reset();
         if (few_steps) volume_run(c, ledger, v);
     });
-    if (c.watched)
-        v.checked_s = timed([&] {
-            checked_run(c, plain, reference, ledger, v);
-            own_optimizer_run(c, ledger);
-        });
+    v.checked_s = timed([&] {
+        checked_run(c, plain, reference, ledger, v);
+        own_optimizer_run(c, ledger);
+    });
     if (reference && c.dtype == DType::f32) v.float64_s = timed([&] { float64_run(c, *reference, ledger, v); });
     if (reference) v.response_s = timed([&] { settle_doubt(c, doubt, plain, *reference, ledger, v); });
 }
@@ -404,9 +403,9 @@ private:
                 p.ranks,   p.slowdown, p.threads, p.cost, p.shared};
     }
     static VerificationCase with(const VerificationCase& c, const Problem& problem) {
-        return {c.strategy,  problem,        c.group,       c.backend,       c.float64_backend,
-                c.dtype,     c.own_training, c.epochs,      c.separate_wait, c.threads,
-                c.evaluates, c.catalog,      c.approximate, c.watched};
+        return {c.strategy,  problem,        c.group,      c.backend,       c.float64_backend,
+                c.dtype,     c.own_training, c.epochs,     c.separate_wait, c.threads,
+                c.evaluates, c.catalog,      c.approximate};
     }
 
     TrainSpec train_;

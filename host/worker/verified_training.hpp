@@ -33,7 +33,6 @@ struct VerificationCase {
     /// Where the reference's plugins are: logits are compared with its own. Null: scores are judged by the logits alone.
     const PluginCatalog* catalog = nullptr;
     bool approximate = false;  ///< the reference tells step size and epochs alone
-    bool watched = true;       ///< run 2 is made: its messages about messages take MPI
 };
 
 /// What verifying found, of all ranks and on all ranks.

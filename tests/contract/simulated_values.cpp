@@ -8,6 +8,7 @@
 #include "contract/staleness_case.hpp"
 #include "contract/strategy_selection.hpp"
 #include "contract/virtual_training.hpp"
+#include "worker/verified_training.hpp"
 
 namespace gnnbench::contract {
 namespace {
@@ -224,6 +225,64 @@ TEST_CASE(
             ++ran[c.at("scheme").get<std::string>()];
         }
     CHECK(ran.size() == 3);
+}
+
+/// As a simulated trial verifies itself; what rank 0 found of all ranks.
+VerifiedTraining verified(const TrainingCase& c, const Decorate& decorate) {
+    SharedSetup shared;
+    const Problem problem = c.problem(&shared);
+    const ReferenceResult& known = reference(c.data, c.variant, usual_epochs, trains_features(c.settings.params));
+    const auto kernel = catalog().kernel("simulated");
+    VerifiedTraining found;
+    simulation::Simulation(machine_of(c.ranks), simulation::NetworkModel::links, c.ranks)
+        .run([&](const ProcessGroup& world) {
+            const auto backend = [&](DType t) {
+                return decorate(kernel->create(simulated_setting(world, t, true)), world.rank());
+            };
+            VerifiedTraining v = verify_training({.strategy = *c.strategy,
+                                                  .problem = problem,
+                                                  .group = world,
+                                                  .backend = [&] { return backend(DType::f32); },
+                                                  .float64_backend = [&] { return backend(DType::f64); },
+                                                  .catalog = &catalog()},
+                                                 world.rank() == 0 ? &known : nullptr);
+            if (world.rank() == 0) found = std::move(v);
+        });
+    return found;
+}
+
+/// Adds to one element of what it computes, unseen by the cost model.
+class AddsToAProduct final : public ForwardingBackend {
+public:
+    using ForwardingBackend::ForwardingBackend;
+
+private:
+    using ForwardingBackend::perform;
+    void perform(const verb::Gemm& v) override {
+        inner().run(v);
+        const double wrong = 1e3;
+        inner().fill(v.c.rows_from(0, 1), wrong);
+    }
+};
+
+TEST_CASE("verification makes its three runs on simulated ranks, and finds what a verb does wrong there") {
+    const auto graph = drawn(80, 5, false);
+    for (const std::string& name : full_batch_strategies()) {
+        const StrategyVariant s = variants(name).front();
+        const auto c = training_case(s, "random", {.name = "gcn"}, graph, 4);
+        if (!c->skipped.empty() || !c->strategy->approximation(s.params).empty()) continue;
+        INFO(name);
+        const VerifiedTraining right = verified(*c, as_it_is);
+        for (const Fault& f : right.faults) FAIL_CHECK(f.check << ": " << f.text);
+        CHECK(right.same_bits);
+        CHECK(right.in_float64);
+        CHECK(right.checks.contains("spmm"));
+        CHECK(right.checks.size() > 10);
+        const VerifiedTraining wrong = verified(*c, [](std::unique_ptr<Backend> inner, int rank) {
+            return rank == 2 ? std::make_unique<AddsToAProduct>(std::move(inner)) : std::move(inner);
+        });
+        CHECK(std::ranges::any_of(wrong.faults, [](const Fault& f) { return f.check == "gemm"; }));
+    }
 }
 
 }  // namespace

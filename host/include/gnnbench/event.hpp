@@ -16,6 +16,8 @@ public:
     virtual bool ready() = 0;
     /// True if only the host can complete it (MPI requests); false if the device completes it by itself.
     virtual bool completed_by_host() const = 0;
+    /// True if it is not completed before this rank waits, since ranks that share a process take turns.
+    virtual bool needs_a_wait() const { return false; }
 };
 
 /// A handle to an asynchronous operation. Cheap to copy; a default-constructed one is complete.

@@ -1,0 +1,7 @@
+#include "core/mailbox.hpp"
+
+namespace gnnbench {
+
+Mailbox::~Mailbox() = default;
+
+}  // namespace gnnbench
