@@ -95,7 +95,7 @@ struct SimulatedOutcome {
     std::vector<double> epochs_s;                 ///< by rank and epoch
     double pack_s = 0;                            ///< of all of them
     std::vector<std::vector<EpochSeen>> of_rank;  ///< [ranks][epochs]
-    std::vector<std::int64_t> steps;              ///< of independent workers
+    std::vector<std::int64_t> steps;              ///< of independent workers, by rank
 };
 
 /// Whether ranks of the simulation share what they have in common, or each makes its own, as processes do.
@@ -181,7 +181,8 @@ inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v
                 std::get<std::unique_ptr<IndependentTrainer>>(made)->train(how.epochs, observer);
                 backend->synchronize(StreamRole::compute);
                 out.epochs_s.push_back(world.turns()->now_s() - begin_s);
-                out.steps.push_back(observer.steps);
+                out.steps.resize(static_cast<std::size_t>(ranks));
+                out.steps[static_cast<std::size_t>(world.rank())] = observer.steps;
                 return;
             }
             if (how.without_pause) {
