@@ -2,6 +2,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,9 @@ public:
     void wake(int rank, double time_s);
     /// Suspends the rank whose turn it is until all has happened that happens up to this time.
     void pass(int rank, double time_s);
+    /// Lives until it is let go, as its time on the timeline may come after all others have forgotten it.
+    void hold(std::shared_ptr<Happening> awaited) { held_[awaited.get()] = std::move(awaited); }
+    void let_go(const Happening* awaited) { held_.erase(awaited); }
 
 private:
     void happens(std::uint64_t rank) override { ready_.push_back(static_cast<int>(rank)); }
@@ -61,6 +65,7 @@ private:
     std::vector<std::unique_ptr<Context>> contexts_;
     std::vector<std::function<std::string()>> waits_for_;  ///< by rank; empty: it does not
     std::deque<int> ready_;
+    std::map<const Happening*, std::shared_ptr<Happening>> held_;
     std::exception_ptr error_;
     bool stopping_ = false;
     std::int64_t switches_ = 0;

@@ -256,8 +256,7 @@ void Exchange::all_messages_begun() {
 
 /// Its contents arrive then, whether or not this rank waits for them.
 void Exchange::carry(std::size_t receive, double end_s) {
-    ++under_way_;
-    while_under_way_ = shared_from_this();
+    if (++under_way_ == 1) group_->engine().hold(shared_from_this());
     group_->engine().timeline().at(end_s, *this, 1 + receive);
 }
 
@@ -278,7 +277,7 @@ void Exchange::happens(std::uint64_t tag) {
     const auto self = shared_from_this();
     if (tag == 0) return end();
     deliver(tag - 1);
-    if (--under_way_ == 0) while_under_way_ = nullptr;
+    if (--under_way_ == 0) group_->engine().let_go(this);
 }
 
 std::string Exchange::what() const {

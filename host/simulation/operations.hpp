@@ -179,8 +179,7 @@ private:
     };
     std::vector<Carried> carried_;  ///< by receive
     std::function<void()> at_end_;
-    std::size_t under_way_ = 0;                  ///< messages whose end is scheduled
-    std::shared_ptr<Exchange> while_under_way_;  ///< itself
+    std::size_t under_way_ = 0;  ///< messages whose end is scheduled
     Stream* stream_ = nullptr;
 };
 
