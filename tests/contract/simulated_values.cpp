@@ -196,7 +196,7 @@ TEST_CASE("a wait that is left out shows in the comparison with the serial refer
         for (std::int64_t w = 0; w < waits; ++w)
             found += leave_out(*c, w, slow_links).found || leave_out(*c, w, slow_devices).found;
         INFO(name << ": " << found << " of " << waits << " waits");
-        CHECK(2 * found >= waits);  // others say what another wait or the order of the stream says too
+        CHECK(2 * found >= waits);
     }
 }
 
