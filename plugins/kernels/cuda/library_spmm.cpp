@@ -5,13 +5,13 @@
 namespace gnnbench::cuda {
 namespace {
 
-cudaDataType type_of(DType t) { return t == DType::f32 ? CUDA_R_32F : CUDA_R_64F; }
+cudaDataType cuda_type(DType t) { return t == DType::f32 ? CUDA_R_32F : CUDA_R_64F; }
 
 /// cuSPARSE's word for a row-major view.
 class DenseDescriptor {
 public:
     DenseDescriptor(std::int64_t rows, std::int64_t cols, std::int64_t ld, void* data, DType dtype) {
-        check(cusparseCreateDnMat(&d_, rows, cols, ld, data, type_of(dtype), CUSPARSE_ORDER_ROW),
+        check(cusparseCreateDnMat(&d_, rows, cols, ld, data, cuda_type(dtype), CUSPARSE_ORDER_ROW),
               "cusparseCreateDnMat");
     }
     explicit DenseDescriptor(MatrixView m) : DenseDescriptor(m.rows, m.cols, m.ld, m.data, m.dtype) {}
@@ -54,7 +54,7 @@ LibrarySpmm::LibrarySpmm(const SparseHandle& handle, const LibraryCsr& a, cuspar
                          cusparseOperation_t operation)
     : handle_(handle), dtype_(a.dtype), algorithm_(algorithm), operation_(operation) {
     check(cusparseCreateCsr(&a_, a.rows, a.cols, a.nonzeros, a.indptr, a.indices, a.values, CUSPARSE_INDEX_32I,
-                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type_of(a.dtype)),
+                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, cuda_type(a.dtype)),
           "cusparseCreateCsr");
 }
 
@@ -67,7 +67,7 @@ std::size_t LibrarySpmm::buffer_bytes(ConstMatrixView b, MatrixView c) const {
     const Factor one(1, dtype_), zero(0, dtype_);
     std::size_t bytes = 0;
     check(cusparseSpMM_bufferSize(handle_.get(), operation_, plain, one.at(), a_, db.get(), zero.at(), dc.get(),
-                                  type_of(dtype_), algorithm_, &bytes),
+                                  cuda_type(dtype_), algorithm_, &bytes),
           "cusparseSpMM_bufferSize");
     return bytes;
 }
@@ -78,7 +78,7 @@ void LibrarySpmm::preprocess(ConstMatrixView b, MatrixView c, void* buffer) {
     const DenseDescriptor db(b), dc(c);
     const Factor one(1, dtype_), zero(0, dtype_);
     check(cusparseSpMM_preprocess(handle_.get(), operation_, plain, one.at(), a_, db.get(), zero.at(), dc.get(),
-                                  type_of(dtype_), algorithm_, buffer_),
+                                  cuda_type(dtype_), algorithm_, buffer_),
           "cusparseSpMM_preprocess");
 }
 
@@ -86,7 +86,7 @@ void LibrarySpmm::multiply(ConstMatrixView b, MatrixView c, double alpha, double
     const DenseDescriptor db(b), dc(c);
     const Factor a(alpha, dtype_), keep(beta, dtype_);
     check(cusparseSpMM(handle_.get(), operation_, plain, a.at(), a_, db.get(), keep.at(), dc.get(),
-                       type_of(dtype_), algorithm_, buffer_),
+                       cuda_type(dtype_), algorithm_, buffer_),
           "cusparseSpMM");
 }
 

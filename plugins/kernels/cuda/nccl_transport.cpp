@@ -14,7 +14,7 @@
 namespace gnnbench::cuda {
 namespace {
 
-ncclDataType_t type_of(DType t) { return t == DType::f32 ? ncclFloat32 : ncclFloat64; }
+ncclDataType_t nccl_type(DType t) { return t == DType::f32 ? ncclFloat32 : ncclFloat64; }
 ncclRedOp_t op_of(ReduceOp op) { return op == ReduceOp::sum ? ncclSum : ncclMax; }
 
 class NcclTransport;
@@ -97,13 +97,13 @@ private:
 
     Event do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait) override {
         // The result is written on the root alone.
-        check(ncclReduce(data, data, usize(count), type_of(dtype), op_of(op), root, comm_, stream()), "ncclReduce",
+        check(ncclReduce(data, data, usize(count), nccl_type(dtype), op_of(op), root, comm_, stream()), "ncclReduce",
               comm_);
         return recorded();
     }
 
     Event do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait) override {
-        check(ncclAllReduce(data, data, usize(count), type_of(dtype), op_of(op), comm_, stream()), "ncclAllReduce",
+        check(ncclAllReduce(data, data, usize(count), nccl_type(dtype), op_of(op), comm_, stream()), "ncclAllReduce",
               comm_);
         return recorded();
     }
@@ -133,7 +133,7 @@ private:
                             Wait) override {
         const auto* at = static_cast<const char*>(all);
         if (equal(counts)) {
-            check(ncclReduceScatter(all, mine, usize(counts[0]), type_of(dtype), ncclSum, comm_, stream()),
+            check(ncclReduceScatter(all, mine, usize(counts[0]), nccl_type(dtype), ncclSum, comm_, stream()),
                   "ncclReduceScatter", comm_);
             return recorded();
         }
@@ -142,7 +142,7 @@ private:
             const auto n = usize(counts[usize(root)]);
             // `mine` is written where this rank is the root, and ignored elsewhere.
             if (n > 0)
-                check(ncclReduce(at, mine, n, type_of(dtype), ncclSum, root, comm_, stream()), "ncclReduce",
+                check(ncclReduce(at, mine, n, nccl_type(dtype), ncclSum, root, comm_, stream()), "ncclReduce",
                       comm_);
             at += n * size_of(dtype);
         }

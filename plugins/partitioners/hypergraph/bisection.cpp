@@ -13,7 +13,7 @@ namespace gnnbench::hypergraph {
 namespace {
 
 constexpr Id coarsest = 120;
-constexpr int passes = 4;
+constexpr int bisection_passes = 4;
 
 Weight excess(const Hypergraph& h, const BisectionGoal& goal, const std::vector<PartId>& side) {
     Weight weight[2] = {0, 0};
@@ -27,7 +27,7 @@ std::vector<PartId> best_of_starts(const Hypergraph& h, const BisectionGoal& goa
     for (int i = 0; i < goal.tries; ++i) {
         const Id start = static_cast<Id>(mixed(seed, static_cast<std::uint64_t>(i)) % h.vertex_count());
         std::vector<PartId> side = grow(h, goal, start);
-        const std::int64_t cut = refine_two_way(h, goal, side, passes);
+        const std::int64_t cut = refine_two_way(h, goal, side, bisection_passes);
         const std::pair cost{excess(h, goal, side), cut};
         if (best.empty() || cost < best_cost) best = std::move(side), best_cost = cost;
     }
@@ -53,7 +53,7 @@ std::vector<PartId> bisect(Hypergraph& h, const BisectionGoal& goal, std::uint64
     index_vertices(h);
     std::vector<PartId> side(h.vertex_count());
     for (Id v = 0; v < h.vertex_count(); ++v) side[v] = coarse_side[level.coarse_of[v]];
-    refine_two_way(h, goal, side, passes);
+    refine_two_way(h, goal, side, bisection_passes);
     return side;
 }
 
