@@ -76,6 +76,12 @@ void check_guard(std::size_t at) {
         }
 }
 
+std::size_t end_of_last_block() {
+    if (arena.blocks.empty()) return 0;
+    const auto& [at, bytes] = *arena.blocks.rbegin();
+    return at + bytes + granule;
+}
+
 std::size_t taken() {
     std::size_t sum = 0;
     for (const auto& [at, bytes] : arena.blocks) sum += bytes;
@@ -164,7 +170,7 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
     *data = arena.base + at;
     const OpenBlock open(at);
     // NaN, as far as small tests look: pages that are never touched cost nothing to open and close.
-    std::memset(*data, 0xff, std::min<std::size_t>(bytes, std::size_t{1} << 20));
+    std::memset(*data, 0xff, std::min<std::size_t>(bytes, std::size_t{1} << 16));
     std::memset(arena.base + at + bytes, guard, rounded + granule - bytes);
     return cudaSuccess;
 }
@@ -177,6 +183,7 @@ cudaError_t cudaFree(void* data) {
     madvise(data, arena.blocks.at(at) + granule, MADV_DONTNEED);
     arena.blocks.erase(at);
     arena.asked.erase(at);
+    if (arena.open == 0) arena.used_to = end_of_last_block();
     return cudaSuccess;
 }
 
