@@ -81,7 +81,7 @@ begun=$SECONDS
 kill -9 "$(ranks | tail -n 1)"
 code=0
 wait "$host" || code=$?
-[[ $((SECONDS - begun)) -le 5 ]] || fail "a killed worker: it took $((SECONDS - begun)) s"
+[[ $((SECONDS - begun)) -le 30 ]] || fail "a killed worker: it took $((SECONDS - begun)) s"
 expect_code 1 "a killed worker"
 expect_no_processes 5 "a killed worker"
 expect_value "SELECT status FROM trials WHERE experiment = 'long'" crashed "a killed worker"
