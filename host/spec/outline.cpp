@@ -205,11 +205,11 @@ private:
         const auto key = known_key(prefix, e);
         if (!key) return;
         // A value in a rule does not count as setting the key.
-        const std::vector<std::string> seen = set_.seen;
+        const std::size_t seen = set_.seen.size();
         for (Assignment& a :
              key->section ? read_section(*key->section, e.value) : read_field(*key->field, e.value))
             values.push_back(std::move(a));
-        set_.seen = seen;
+        set_.seen.resize(seen);
     }
 
     struct Key {
