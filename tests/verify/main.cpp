@@ -1,5 +1,6 @@
 // verify_product: the whole product of graphs, exact schemes, their parameters and partitioners at one number of
-// ranks per launch (run, under mpiexec), and one page about all launches (report).
+// ranks per launch (run, under mpiexec), which of its cells the launches take (choose), and one page about all launches
+// (report).
 #include <malloc.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <set>
@@ -36,6 +38,7 @@ struct Options {
     std::string shared;                        ///< folder of real datasets
     std::string cache = ".";                   ///< gets stores and references
     std::string out;                           ///< folder of findings; empty: none are written
+    std::string choices;                       ///< file that `choose` wrote; empty: each launch chooses for itself
     std::set<std::string> graphs, strategies;  ///< only these; empty: all
 };
 
@@ -44,26 +47,38 @@ double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Where the cells of this number of ranks lie in the product, and which of them were chosen among all numbers of ranks:
-/// the choice depends on the whole product, which takes seconds and gigabytes, so one rank makes it for all.
-std::vector<std::size_t> chosen_of_launch(const Options& o, const PluginCatalog& catalog, const Graphs& graphs,
-                                          int ranks) {
+/// By number of ranks, the places of the chosen cells among the product's cells of that number. The choice depends on the
+/// whole product, which takes seconds and gigabytes: one rank makes it for all, or a launch for all launches.
+nlohmann::json chosen_cells(const Options& o, const PluginCatalog& catalog, const Graphs& graphs) {
     const std::vector<ProductCell> product =
         whole_product(catalog, graphs.subjects(), o.pairwise ? pairwise_ranks : product_ranks);
     const std::vector<std::size_t> all =
         o.pairwise ? pairwise_selection(product) : night_selection(product, graphs.subjects());
-    const auto first = std::ranges::find(product, ranks, &ProductCell::ranks) - product.begin();
-    std::vector<std::size_t> chosen;
+    std::map<int, std::size_t> first;
+    for (std::size_t i = 0; i < product.size(); ++i) first.emplace(product[i].ranks, i);
+    nlohmann::json chosen;
     for (const std::size_t i : all)
-        if (product[i].ranks == ranks) chosen.push_back(i - static_cast<std::size_t>(first));
+        chosen[std::to_string(product[i].ranks)].push_back(i - first.at(product[i].ranks));
     return chosen;
+}
+
+std::string own_part(const nlohmann::json& chosen, int ranks) {
+    return chosen.value(std::to_string(ranks), nlohmann::json::array()).dump();
+}
+
+/// Those of one launch, as text.
+std::string chosen_of_launch(const Options& o, const PluginCatalog& catalog, const Graphs& graphs, int ranks) {
+    if (o.choices.empty()) return own_part(chosen_cells(o, catalog, graphs), ranks);
+    std::ifstream file(o.choices);
+    if (!file) throw DataError(o.choices + ": cannot be read; verify_product choose writes it");
+    return own_part(nlohmann::json::parse(file), ranks);
 }
 
 /// The cells of this launch, in the product's order. Collective.
 std::vector<ProductCell> cells_of_launch(const Options& o, const PluginCatalog& catalog, const Graphs& graphs,
                                          const ProcessGroup& world) {
     std::string told;
-    if (world.rank() == 0) told = nlohmann::json(chosen_of_launch(o, catalog, graphs, world.size())).dump();
+    if (world.rank() == 0) told = chosen_of_launch(o, catalog, graphs, world.size());
     malloc_trim(0);
     const auto chosen = nlohmann::json::parse(world.all_gather(told)[0]).get<std::vector<std::size_t>>();
     const std::vector<ProductCell> product = whole_product(catalog, graphs.subjects(), {world.size()});
@@ -162,14 +177,26 @@ int run(const Options& o, std::string& at) {
     return problems == 0 ? 0 : 1;
 }
 
+/// One launch of one rank, for all launches to come.
+int choose(const Options& o, std::string& at) {
+    at = "choosing the cells";
+    const std::filesystem::path cache = o.cache;
+    std::filesystem::create_directories(cache);
+    const Graphs graphs = load_graphs(o.shared, cache / "stores", ProcessGroup::world());
+    std::ofstream file(o.choices);
+    file << chosen_cells(o, PluginCatalog(), graphs) << std::endl;
+    if (!file) throw DataError(o.choices + ": cannot be written");
+    return 0;
+}
+
 /// Under mpiexec: all ranks end with rank 0's verdict; one that fails ends them all, naming the cell.
-int run_on_all_ranks(const Options& o) {
+int on_all_ranks(int (*work)(const Options&, std::string&), const Options& o) {
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
     std::string at;
     int code = 0;
     try {
-        code = run(o, at);
+        code = work(o, at);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "verify_product, %s: %s\n", at.c_str(), e.what());
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -199,17 +226,23 @@ int main(int argc, char** argv) {
     CLI::App app("Exact schemes against the serial reference and their own stated volume");
     app.require_subcommand(1);
     Options o;
-    CLI::App* run = app.add_subcommand("run", "This launch's part of the product (under mpiexec)");
-    run->add_flag("--pairwise", o.pairwise, "only a selection that covers every pair of values");
-    run->add_option("--shared", o.shared, "folder of real datasets")->envname("GNNBENCH_SHARED_DATA");
-    run->add_option("--cache", o.cache, "folder that keeps stores and references")->required();
-    run->add_option("--out", o.out, "folder for the findings");
-    run->add_option("--graph", o.graphs, "only these graphs");
-    run->add_option("--strategy", o.strategies, "only these strategies");
+    CLI::App* run_command = app.add_subcommand("run", "This launch's part of the product (under mpiexec)");
+    run_command->add_flag("--pairwise", o.pairwise, "only a selection that covers every pair of values");
+    run_command->add_option("--shared", o.shared, "folder of real datasets")->envname("GNNBENCH_SHARED_DATA");
+    run_command->add_option("--cache", o.cache, "folder that keeps stores and references")->required();
+    run_command->add_option("--choices", o.choices, "file that `choose` wrote, of the same product");
+    run_command->add_option("--out", o.out, "folder for the findings");
+    run_command->add_option("--graph", o.graphs, "only these graphs");
+    run_command->add_option("--strategy", o.strategies, "only these strategies");
+    CLI::App* choose_command = app.add_subcommand("choose", "Which cells each number of ranks runs (one process)");
+    choose_command->add_flag("--pairwise", o.pairwise, "only a selection that covers every pair of values");
+    choose_command->add_option("--shared", o.shared, "folder of real datasets")->envname("GNNBENCH_SHARED_DATA");
+    choose_command->add_option("--cache", o.cache, "folder that keeps stores and references")->required();
+    choose_command->add_option("--choices", o.choices, "the file to write")->required();
     std::string folder;
     CLI::App* report_command = app.add_subcommand("report", "A page of Markdown about all findings of a folder");
     report_command->add_option("folder", folder)->required();
     CLI11_PARSE(app, argc, argv);
     gnnbench::die_with_parent();
-    return report_command->parsed() ? report(folder) : run_on_all_ranks(o);
+    return report_command->parsed() ? report(folder) : on_all_ranks(choose_command->parsed() ? choose : run, o);
 }
