@@ -111,7 +111,7 @@ struct Simulated {
     bool without_pause = false;      ///< epochs follow one another, and only their times are seen
     bool workers = false;            ///< independent ones train: only their time and their steps are seen
     Slowdown slowdown = {};
-    bool values = false;             ///< memory has contents
+    bool values = false;  ///< memory has contents
 };
 
 struct CountedSteps final : StepObserver {

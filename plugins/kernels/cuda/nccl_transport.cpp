@@ -97,14 +97,14 @@ private:
 
     Event do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait) override {
         // The result is written on the root alone.
-        check(ncclReduce(data, data, usize(count), nccl_type(dtype), op_of(op), root, comm_, stream()), "ncclReduce",
-              comm_);
+        check(ncclReduce(data, data, usize(count), nccl_type(dtype), op_of(op), root, comm_, stream()),
+              "ncclReduce", comm_);
         return recorded();
     }
 
     Event do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait) override {
-        check(ncclAllReduce(data, data, usize(count), nccl_type(dtype), op_of(op), comm_, stream()), "ncclAllReduce",
-              comm_);
+        check(ncclAllReduce(data, data, usize(count), nccl_type(dtype), op_of(op), comm_, stream()),
+              "ncclAllReduce", comm_);
         return recorded();
     }
 
