@@ -3,7 +3,9 @@
 # kept from one trial to the next, and what goes wrong with them ends a trial as it should.
 # shellcheck source=tests/endtoend/lib.sh
 source "$(dirname "$0")/lib.sh"
-cat >volumes.yaml <<'YAML'
+# `./dev nightly ranks` asks for 4 and 8.
+read -ra counts <<<"${GNNBENCH_PARTITION_RANKS:-4}"
+cat >volumes.yaml <<YAML
 name: volumes
 dataset: {generate: dcsbm, vertices: 4000, average_degree: 12, communities: 40, features: 8, classes: 8}
 model: {layers: gcn, hidden: [8], activation: relu}
@@ -14,7 +16,7 @@ matrix:
     - {name: metis, weights: nonzeros}
     - {name: random}
     - {name: random, order: rcm}
-  gpus: [4, 8]
+  gpus: [$(IFS=,; echo "${counts[*]}")]
 kernel: cpu
 threads_per_rank: 1
 epochs: 1
@@ -39,7 +41,7 @@ recorded() {
     ask "SELECT DISTINCT connectivity_minus_one FROM trials WHERE purpose = 'measure' AND gpus = $1 AND partitioner = '$2'"
 }
 name="$(ask "SELECT dataset FROM cell")"
-for gpus in 4 8; do
+for gpus in "${counts[@]}"; do
     for partitioner in hypergraph metis random; do
         label="${partitioner/metis/metis(weights=nonzeros)}"
         settings=()
