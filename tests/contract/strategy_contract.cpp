@@ -347,13 +347,17 @@ TEST_CASE("bns-gcn moves and holds what it states where small boundaries are dro
 
 TEST_CASE("mg-gcn by tile columns agrees with the serial reference, with and without overlap") {
     int ran = 0;
+    std::size_t place = 0;
     for (const StrategyVariant& s : variants("mg-gcn", {{"tiling", "column"}}))
         for (const auto& widths : {std::vector<std::int64_t>{4, 9, 2, 7, 3}, {2, 3, 5, 8}})
             for (const auto& g :
-                 {graphs::directed_random(40, 200, true), graphs::directed_star(9), graphs::disconnected(3)})
+                 {graphs::directed_random(40, 200, true), graphs::directed_star(9), graphs::disconnected(3)}) {
+                std::size_t of_graph = place++;
                 for (const std::string& partitioner : usable(PluginKind::partitioner))
-                    check(s, partitioner, {"reference", DType::f64},
-                          {.name = std::to_string(widths[1]), .widths = widths}, g, ran);
+                    if (of_selection(of_graph++))
+                        check(s, partitioner, {"reference", DType::f64},
+                              {.name = std::to_string(widths[1]), .widths = widths}, g, ran);
+            }
     CHECK(ran >= 12);
 }
 
