@@ -46,19 +46,19 @@ for gpus in "${counts[@]}"; do
         label="${partitioner/metis/metis(weights=nonzeros)}"
         settings=()
         [[ $partitioner == metis ]] && settings=(--set weights=nonzeros)
-        gnnbench partition "$name" --parts $gpus --with $partitioner "${settings[@]}" --json
+        gnnbench partition "$name" --parts "$gpus" --with $partitioner "${settings[@]}" --json
         expect_code 0 "$partitioner's report"
-        cut="$(recorded $gpus "$label")"
+        cut="$(recorded "$gpus" "$label")"
         expect_text out "\"connectivity_minus_one\": $cut," "$partitioner at $gpus: the report and the record"
         for scheme in sa-1d demirci-p2p; do
-            [[ "$(halo_bytes $scheme $gpus "$label")" == $((128 * cut)) ]] ||
-                fail "$scheme at $gpus on $label: expected 128 × $cut bytes, found $(halo_bytes $scheme $gpus "$label")"
+            [[ "$(halo_bytes $scheme "$gpus" "$label")" == $((128 * cut)) ]] ||
+                fail "$scheme at $gpus on $label: expected 128 × $cut bytes, found $(halo_bytes $scheme "$gpus" "$label")"
         done
     done
-    hypergraph="$(recorded $gpus hypergraph)" metis="$(recorded $gpus 'metis(weights=nonzeros)')" random="$(recorded $gpus random)"
+    hypergraph="$(recorded "$gpus" hypergraph)" metis="$(recorded "$gpus" 'metis(weights=nonzeros)')" random="$(recorded "$gpus" random)"
     ((hypergraph > 0 && hypergraph <= metis && metis <= random)) ||
         fail "at $gpus: expected hypergraph ≤ metis ≤ random; found $hypergraph, $metis, $random"
-    [[ "$(halo_bytes sa-1d $gpus random)" == "$(halo_bytes sa-1d $gpus 'random(order=rcm)')" ]] ||
+    [[ "$(halo_bytes sa-1d "$gpus" random)" == "$(halo_bytes sa-1d "$gpus" 'random(order=rcm)')" ]] ||
         fail "at $gpus: an order inside parts changes the volume"
 done
 
