@@ -194,7 +194,8 @@ TEST_CASE("a strategy agrees with the serial reference for every model, on every
                 for (const KernelVariant& k : serving) {
                     std::size_t of_pair = place++;
                     for (const ModelVariant& v : all_models())
-                        if (k.dtype == DType::f64 || of_selection(of_pair++)) check(s, "random", k, v, graph, ran);
+                        if ((k.dtype == DType::f64 && one_case_in() < 6) || of_selection(of_pair++))
+                            check(s, "random", k, v, graph, ran);
                 }
             CHECK(ran > 0);
         }
