@@ -1,34 +1,23 @@
 // Shared words and meetings of ranks that take turns in one process: words are memory, time is the ranks' own.
-#include <deque>
+#include <cstring>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include <gnnbench/usize.hpp>
 
 #include "batches/counted.hpp"
+#include "core/of_first_rank.hpp"
 
 namespace gnnbench::workers {
 namespace {
-
-/// What the first rank of the group has made, on all of them. Collective.
-template <class T>
-std::shared_ptr<T> shared(const ProcessGroup& group, std::shared_ptr<T> made) {
-    void* first = &made;
-    group.broadcast(static_cast<void*>(&first), sizeof first, home);
-    std::shared_ptr<T> mine = *static_cast<const std::shared_ptr<T>*>(first);
-    group.barrier();  // until all have their copy, the first rank's must stay where it is
-    return mine;
-}
 
 class WordsOfTurns final : public CountedWords {
 public:
     WordsOfTurns(Rank rank, int words)
         : CountedWords(rank),
           turns_(*rank.processes.turns()),
-          words_(shared(rank.processes, std::make_shared<std::vector<std::int64_t>>(usize(words)))) {}
+          words_(of_first_rank(rank.processes, std::make_shared<std::vector<std::int64_t>>(usize(words)))) {}
 
 private:
     std::int64_t& at(Word word) { return words_->at(usize(index(word))); }
@@ -68,40 +57,26 @@ private:
     std::shared_ptr<std::vector<std::int64_t>> words_;
 };
 
-/// Of all ranks: what one has given another and the other has not taken, and who waits for whom.
-struct Meetings {
-    explicit Meetings(int ranks) : waits_for(usize(ranks), -1) {}
-    std::map<std::pair<int, int>, std::deque<std::vector<std::int64_t>>> given;  ///< by giver and taker
-    std::vector<int> waits_for;
-};
-
 class PairsOfTurns final : public CountedPairs {
 public:
+    // A group of its own, so that its letters never match others.
     explicit PairsOfTurns(Rank rank)
-        : CountedPairs(rank),
-          turns_(*rank.processes.turns()),
-          me_(rank.processes.rank()),
-          meetings_(shared(rank.processes, std::make_shared<Meetings>(rank.processes.size()))) {}
+        : CountedPairs(rank), group_(rank.processes.split(0, rank.processes.rank())), turns_(*group_.turns()) {}
 
 private:
     void meet(int partner, std::span<const std::int64_t> mine, std::span<std::int64_t> theirs) override {
+        const Turns::Key key{.number = met_[partner]++};
+        const auto bytes = std::as_bytes(mine);
         turns_.in_order();
-        meetings_->given[{me_, partner}].emplace_back(mine.begin(), mine.end());
-        if (meetings_->waits_for[usize(partner)] == me_) turns_.wake(partner);
-        auto& from_partner = meetings_->given[{partner, me_}];
-        if (from_partner.empty()) {
-            meetings_->waits_for[usize(me_)] = partner;
-            turns_.wait(fmt::format("worker {} to exchange words", partner));
-            meetings_->waits_for[usize(me_)] = -1;
-        }
-        std::ranges::copy(from_partner.front(), theirs.begin());
-        from_partner.pop_front();
+        turns_.post(partner, key, std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end()));
+        const Turns::Letter letter = turns_.collect(partner, key);
+        std::memcpy(theirs.data(), letter->data(), letter->size());
         turns_.pass(turns_.reach_s(partner) / 2);
     }
 
+    ProcessGroup group_;
     Turns& turns_;
-    int me_;
-    std::shared_ptr<Meetings> meetings_;
+    std::map<int, std::uint64_t> met_;  ///< by partner, how often
 };
 
 }  // namespace

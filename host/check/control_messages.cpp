@@ -8,8 +8,7 @@ namespace gnnbench {
 ControlMessages::~ControlMessages() = default;
 
 std::unique_ptr<ControlMessages> ControlMessages::between(ProcessGroup group) {
-    if (dynamic_cast<const Mailbox*>(&group.implementation()))
-        return std::make_unique<MailedMessages>(std::move(group));
+    if (group.turns()) return std::make_unique<MailedMessages>(std::move(group));
     return std::make_unique<MpiMessages>(std::move(group));
 }
 

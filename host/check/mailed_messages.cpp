@@ -8,18 +8,8 @@
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {
-namespace {
-
-const Mailbox& mailbox_of(const ProcessGroup& group) {
-    const auto* const found = dynamic_cast<const Mailbox*>(&group.implementation());
-    require(found, "ranks that share a process exchange control messages by their group's mailbox");
-    return *found;
-}
-
-}  // namespace
-
 MailedMessages::MailedMessages(ProcessGroup group)
-    : ControlMessages(std::move(group)), mailbox_(mailbox_of(this->group())) {}
+    : ControlMessages(std::move(group)), turns_(*this->group().turns()) {}
 
 ControlMessages::Handle MailedMessages::add(Finish finish) {
     pending_.emplace(next_, std::move(finish));
@@ -29,20 +19,19 @@ ControlMessages::Handle MailedMessages::add(Finish finish) {
 void MailedMessages::post_to_others(std::span<const std::byte> bytes, std::uint64_t number) {
     const auto shared = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
     for (int r = 0; r < group().size(); ++r)
-        if (r != group().rank()) mailbox_.post(r, Mailbox::Key{Mailbox::Kind::collective, number}, shared);
+        if (r != group().rank()) turns_.post(r, Turns::Key{Turns::Kind::collective, number}, shared);
 }
 
 ControlMessages::Handle MailedMessages::broadcast(std::vector<std::byte> bytes, int root) {
-    const Mailbox::Key key{Mailbox::Kind::collective, collectives_++};
-    if (root != group().rank())
-        return add([this, root, key] { return Content{*mailbox_.collect(root, key), {}}; });
+    const Turns::Key key{Turns::Kind::collective, collectives_++};
+    if (root != group().rank()) return add([this, root, key] { return Content{*turns_.collect(root, key), {}}; });
     post_to_others(bytes, key.number);
     return add([bytes = std::move(bytes)] { return Content{bytes, {}}; });
 }
 
 ControlMessages::Handle MailedMessages::all_gather(std::vector<std::byte> all,
                                                    std::span<const std::int64_t> byte_counts) {
-    const Mailbox::Key key{Mailbox::Kind::collective, collectives_++};
+    const Turns::Key key{Turns::Kind::collective, collectives_++};
     const int rank = group().rank();
     const auto starts_before = [](std::span<const std::int64_t> counts, int r) {
         return usize(std::accumulate(counts.begin(), counts.begin() + r, std::int64_t{0}));
@@ -53,20 +42,20 @@ ControlMessages::Handle MailedMessages::all_gather(std::vector<std::byte> all,
                 counts = std::vector<std::int64_t>(byte_counts.begin(), byte_counts.end())]() mutable {
         for (int r = 0; r < group().size(); ++r)
             if (r != rank)
-                std::ranges::copy(*mailbox_.collect(r, key),
+                std::ranges::copy(*turns_.collect(r, key),
                                   all.begin() + static_cast<std::ptrdiff_t>(starts_before(counts, r)));
         return Content{std::move(all), {}};
     });
 }
 
 ControlMessages::Handle MailedMessages::all_reduce(std::vector<double> numbers, ReduceOp op) {
-    const Mailbox::Key key{Mailbox::Kind::collective, collectives_++};
+    const Turns::Key key{Turns::Kind::collective, collectives_++};
     post_to_others(std::as_bytes(std::span(numbers)), key.number);
     return add([this, key, op, numbers = std::move(numbers)]() mutable {
         std::vector<double> other(numbers.size());
         for (int r = 0; r < group().size(); ++r) {
             if (r == group().rank()) continue;
-            const auto bytes = mailbox_.collect(r, key);
+            const auto bytes = turns_.collect(r, key);
             require(bytes->size() == numbers.size() * sizeof(double), "ranks reduce as many numbers");
             if (!bytes->empty()) std::memcpy(other.data(), bytes->data(), bytes->size());
             for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -77,13 +66,13 @@ ControlMessages::Handle MailedMessages::all_reduce(std::vector<double> numbers, 
 }
 
 void MailedMessages::send(std::vector<std::byte> bytes, int peer) {
-    mailbox_.post(peer, Mailbox::Key{Mailbox::Kind::message, sent_[peer]++},
-                  std::make_shared<const std::vector<std::byte>>(std::move(bytes)));
+    turns_.post(peer, Turns::Key{Turns::Kind::message, sent_[peer]++},
+                std::make_shared<const std::vector<std::byte>>(std::move(bytes)));
 }
 
 ControlMessages::Handle MailedMessages::receive(std::int64_t, int peer) {
-    const Mailbox::Key key{Mailbox::Kind::message, received_[peer]++};
-    return add([this, peer, key] { return Content{*mailbox_.collect(peer, key), {}}; });
+    const Turns::Key key{Turns::Kind::message, received_[peer]++};
+    return add([this, peer, key] { return Content{*turns_.collect(peer, key), {}}; });
 }
 
 ControlMessages::Content MailedMessages::take(Handle handle) {

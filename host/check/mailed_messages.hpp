@@ -5,14 +5,13 @@
 #include <utility>
 
 #include "check/control_messages.hpp"
-#include "core/mailbox.hpp"
 
 namespace gnnbench {
 
 /// Of ranks that share a process. Each rank posts what it brings to all others, who collect it when they take the result.
 class MailedMessages final : public ControlMessages {
 public:
-    /// The group's implementation is a Mailbox.
+    /// The group has turns.
     explicit MailedMessages(ProcessGroup group);
 
     Handle broadcast(std::vector<std::byte> bytes, int root) override;
@@ -27,7 +26,7 @@ private:
     Handle add(Finish finish);
     void post_to_others(std::span<const std::byte> bytes, std::uint64_t number);
 
-    const Mailbox& mailbox_;
+    Turns& turns_;
     std::map<Handle, Finish> pending_;
     std::map<int, std::uint64_t> sent_, received_;  ///< by peer, how many
     std::uint64_t collectives_ = 0;

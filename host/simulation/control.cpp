@@ -57,13 +57,13 @@ std::shared_ptr<Round> ControlGroup::meet(int place, const std::string& call,
     return round;
 }
 
-void ControlGroup::post(int from, int to, Mailbox::Key key, Mailbox::Letter letter) {
+void ControlGroup::post(int from, int to, Turns::Key key, Turns::Letter letter) {
     posted_[{from, to, key}] = std::move(letter);
     if (waiting_.erase({from, to, key}) > 0)
         engine_.wake(members_[usize(to)], engine_.rank(members_[usize(from)]).host_s());
 }
 
-Mailbox::Letter ControlGroup::collect(int from, int to, Mailbox::Key key) {
+Turns::Letter ControlGroup::collect(int from, int to, Turns::Key key) {
     const Address address{from, to, key};
     if (!posted_.contains(address)) {
         waiting_.insert(address);
@@ -79,7 +79,7 @@ Mailbox::Letter ControlGroup::collect(int from, int to, Mailbox::Key key) {
 namespace {
 
 /// A ProcessGroup over a ControlGroup.
-class ControlMember final : public ProcessGroup::Implementation, public Turns, public Mailbox {
+class ControlMember final : public ProcessGroup::Implementation, public Turns {
 public:
     ControlMember(std::shared_ptr<ControlGroup> group, int place) : group_(std::move(group)), place_(place) {}
 
@@ -127,8 +127,6 @@ public:
     std::vector<std::string> all_gather(const std::string& text) const override {
         return gathered("all-gather", text)->texts;
     }
-    void post(int to, Key key, Letter letter) const override { group_->post(place_, to, key, std::move(letter)); }
-    Letter collect(int from, Key key) const override { return group_->collect(from, place_, key); }
     SimulatedRank& simulated_rank() const { return group_->engine().rank(number()); }
 
     Turns* turns() override { return this; }
@@ -138,10 +136,6 @@ public:
         group_->engine().block(number(), [] { return std::string("waits for its turn"); });
     }
     void pass(double seconds) override { simulated_rank().host_works(seconds); }
-    void wait(const std::string& for_what) override {
-        group_->engine().block(number(), [for_what] { return "waits for " + for_what; });
-    }
-    void wake(int rank) override { group_->engine().wake(group_->members()[usize(rank)], now_s()); }
     double reach_s(int rank) const override {
         const Machine& m = group_->engine().machine();
         const int other = group_->members()[usize(rank)];
@@ -149,6 +143,8 @@ public:
         return m.links.message_s + 2 * hop_s;
     }
     void pace(double factor) override { simulated_rank().pace(factor); }
+    void post(int to, Key key, Letter letter) override { group_->post(place_, to, key, std::move(letter)); }
+    Letter collect(int from, Key key) override { return group_->collect(from, place_, key); }
 
 private:
     int number() const { return group_->members()[usize(place_)]; }

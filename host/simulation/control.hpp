@@ -8,7 +8,6 @@
 
 #include <gnnbench/process_group.hpp>
 
-#include "core/mailbox.hpp"
 #include "simulation/engine.hpp"
 
 namespace gnnbench::simulation {
@@ -37,8 +36,8 @@ public:
                                 const std::function<void(Round&)>& finish);
 
     /// Between places in the group; takes no virtual time either.
-    void post(int from, int to, Mailbox::Key key, Mailbox::Letter letter);
-    Mailbox::Letter collect(int from, int to, Mailbox::Key key);
+    void post(int from, int to, Turns::Key key, Turns::Letter letter);
+    Turns::Letter collect(int from, int to, Turns::Key key);
 
     Engine& engine() const { return engine_; }
     const std::vector<int>& members() const { return members_; }
@@ -46,7 +45,7 @@ public:
 private:
     struct Address {
         int from = 0, to = 0;
-        Mailbox::Key key;
+        Turns::Key key;
         auto operator<=>(const Address&) const = default;
     };
     std::shared_ptr<Round> fresh() const;
@@ -55,7 +54,7 @@ private:
     Engine& engine_;
     std::vector<int> members_;  ///< ranks of the simulation
     std::shared_ptr<Round> round_;
-    std::map<Address, Mailbox::Letter> posted_;
+    std::map<Address, Turns::Letter> posted_;
     std::set<Address> waiting_;  ///< whose receivers do
 };
 

@@ -3,6 +3,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "core/of_first_rank.hpp"
 #include "simulation/operations.hpp"
 
 namespace gnnbench::simulation {
@@ -166,7 +167,7 @@ private:
         return rank_.record(stream_);
     }
 
-    /// Made by the first rank of the group; all are in one process.
+    /// Made by the first rank of the group.
     std::shared_ptr<Operations> shared_operations() {
         const std::vector<std::string> members = control_.gather(std::to_string(rank_.rank()));
         std::shared_ptr<Operations> made;
@@ -175,11 +176,7 @@ private:
             for (const std::string& m : members) ranks.push_back(std::stoi(m));
             made = std::make_shared<Operations>(rank_.state().engine, std::move(ranks));
         }
-        void* first = &made;
-        control_.broadcast(static_cast<void*>(&first), sizeof(void*), 0);
-        std::shared_ptr<Operations> shared = *static_cast<const std::shared_ptr<Operations>*>(first);
-        control_.barrier();  // until all have their copy, the first rank's must stay where it is
-        return shared;
+        return of_first_rank(control_, made);
     }
 
     ProcessGroup control_;

@@ -6,21 +6,11 @@
 #include <cstdio>
 #include <map>
 
+#include "contract/at_scale.hpp"
 #include "contract/simulated_case.hpp"
 
 namespace gnnbench::contract {
 namespace {
-
-/// What a scheme is run with at scale, and at how many ranks.
-struct AtScale {
-    std::string scheme;
-    std::map<std::string, std::string> set;
-    std::vector<int> ranks;
-};
-
-std::map<std::string, std::string> plexus_grid(int x, int y, int z) {
-    return {{"grid", "given"}, {"x", std::to_string(x)}, {"y", std::to_string(y)}, {"z", std::to_string(z)}};
-}
 
 /// Without batches, whose epochs have a step for each of few batches, and without independent workers.
 std::vector<AtScale> schemes_at_scale() {

@@ -9,22 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "contract/at_scale.hpp"
 #include "contract/strategy_selection.hpp"
 #include "contract/virtual_training.hpp"
 
 namespace gnnbench::contract {
 namespace {
-
-/// A scheme, and the numbers of ranks that it is run at with these parameters.
-struct AtScale {
-    std::string scheme;
-    std::map<std::string, std::string> set;
-    std::vector<int> ranks;
-};
-
-std::map<std::string, std::string> plexus_grid(int x, int y, int z) {
-    return {{"grid", "given"}, {"x", std::to_string(x)}, {"y", std::to_string(y)}, {"z", std::to_string(z)}};
-}
 
 /// Every exact scheme in its forms. Of 512 ranks no grid is square, so cagnet-2d has one of 16 × 32 besides.
 std::vector<AtScale> exact_schemes() {

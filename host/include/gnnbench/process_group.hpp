@@ -5,28 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include <gnnbench/turns.hpp>
+
 namespace gnnbench {
 
 class Transport;
-
-/// How ranks meet beside collectives that take turns in one process, in a time of their own (host/simulation).
-class Turns {
-public:
-    virtual ~Turns();
-    /// This rank's time.
-    virtual double now_s() const = 0;
-    /// Returns when all is done that other ranks do before now: what this rank does next, it does in the order of time.
-    virtual void in_order() = 0;
-    /// This rank's host works or sleeps so long.
-    virtual void pass(double seconds) = 0;
-    /// Waits for another rank's wake(), whose time is then this rank's, if it is later. `for_what`: where none ever comes.
-    virtual void wait(const std::string& for_what) = 0;
-    virtual void wake(int rank) = 0;
-    /// There and back to the memory of a rank's host, for one word.
-    virtual double reach_s(int rank) const = 0;
-    /// What this rank's host and device do from now on takes so many times as long; messages do not.
-    virtual void pace(double factor) = 0;
-};
 
 /// A set of ranks that exchange control messages on the host, which are neither counted nor timed. They are the processes
 /// of an MPI launch, or share one process; whoever uses a group need not know.

@@ -1,7 +1,0 @@
-#include "core/mailbox.hpp"
-
-namespace gnnbench {
-
-Mailbox::~Mailbox() = default;
-
-}  // namespace gnnbench
