@@ -95,7 +95,7 @@ struct SimulatedOutcome {
     std::vector<double> epochs_s;                 ///< by rank and epoch
     double pack_s = 0;                            ///< of all of them
     std::vector<std::vector<EpochSeen>> of_rank;  ///< [ranks][epochs]
-    std::vector<std::int64_t> steps;              ///< of independent workers, by rank
+    std::vector<std::vector<double>> losses;      ///< of independent workers, by rank and step
 };
 
 /// Whether ranks of the simulation share what they have in common, or each makes its own, as processes do.
@@ -109,15 +109,15 @@ struct Simulated {
     bool always_epoch_0 = false;     ///< the same samples and masks every time
     bool evaluates_between = false;  ///< after each epoch
     bool without_pause = false;      ///< epochs follow one another, and only their times are seen
-    bool workers = false;            ///< independent ones train: only their time and their steps are seen
+    bool workers = false;            ///< independent ones train: only their time and their steps' losses are seen
     Slowdown slowdown = {};
     bool values = false;  ///< memory has contents
 };
 
-struct CountedSteps final : StepObserver {
-    std::int64_t steps = 0;
+struct SeenSteps final : StepObserver {
+    std::vector<double> losses;
     void begins(std::int64_t) override {}
-    void stepped(const Step&) override { ++steps; }
+    void stepped(const Step& step) override { losses.push_back(step.loss); }
     void averaged(const Averaging&) override {}
 };
 
@@ -177,12 +177,12 @@ inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v
             if (!trainer) {
                 finish_given_work(world, *backend);
                 const double begin_s = world.turns()->now_s();
-                CountedSteps observer;
+                SeenSteps observer;
                 std::get<std::unique_ptr<IndependentTrainer>>(made)->train(how.epochs, observer);
                 backend->synchronize(StreamRole::compute);
                 out.epochs_s.push_back(world.turns()->now_s() - begin_s);
-                out.steps.resize(static_cast<std::size_t>(ranks));
-                out.steps[static_cast<std::size_t>(world.rank())] = observer.steps;
+                out.losses.resize(static_cast<std::size_t>(ranks));
+                out.losses[static_cast<std::size_t>(world.rank())] = std::move(observer.losses);
                 return;
             }
             if (how.without_pause) {

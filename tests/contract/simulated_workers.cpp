@@ -14,11 +14,18 @@ using Set = std::map<std::string, std::string>;
 
 constexpr std::int64_t epochs = 6, clusters = 24;
 
-SimulatedOutcome train(const std::string& name, Set set, int workers, const Slowdown& slowdown = {}) {
+SimulatedOutcome train(const std::string& name, Set set, int workers, const Slowdown& slowdown = {},
+                       bool values = false) {
     set["clusters"] = std::to_string(clusters);
     set["averaging_interval"] = "4";
     return simulate(variants(name, set).front(), {.name = "gcn"}, drawn(2000, 12, true), workers,
-                    {.epochs = epochs, .workers = true, .slowdown = slowdown});
+                    {.epochs = epochs, .workers = true, .slowdown = slowdown, .values = values});
+}
+
+std::int64_t steps_of(const SimulatedOutcome& out) {
+    std::int64_t steps = 0;
+    for (const auto& of_worker : out.losses) steps += std::ssize(of_worker);
+    return steps;
 }
 
 double last_s(const SimulatedOutcome& out) { return *std::ranges::max_element(out.epochs_s); }
@@ -48,10 +55,29 @@ TEST_CASE("simulated workers train each batch once, and the same again take the 
                                        again = train(name, set, workers, slowdown);
                 INFO(name << " of " << workers << " workers");
                 REQUIRE(once.skipped == "");
-                CHECK(std::reduce(once.steps.begin(), once.steps.end()) == epochs * clusters);
+                CHECK(steps_of(once) == epochs * clusters);
                 CHECK(once.epochs_s == again.epochs_s);
-                CHECK(once.steps == again.steps);
+                for (std::size_t w = 0; w < once.losses.size(); ++w)
+                    CHECK(once.losses[w].size() == again.losses[w].size());
             }
+}
+
+TEST_CASE("simulated workers with values take the same time, learn, and learn the same again") {
+    const Slowdown slowdown{.factor = {{1, 2}}, .spread = 0.3, .seed = 3};
+    for (const auto& [name, set] : gossips) {
+        const SimulatedOutcome without = train(name, set, 4, slowdown), once = train(name, set, 4, slowdown, true),
+                               again = train(name, set, 4, slowdown, true);
+        INFO(name);
+        CHECK(once.epochs_s == without.epochs_s);
+        CHECK(once.losses == again.losses);
+        for (const std::vector<double>& losses : once.losses) {
+            REQUIRE(losses.size() > 8);
+            const auto quarter = std::ssize(losses) / 4;
+            const double first = std::reduce(losses.begin(), losses.begin() + quarter),
+                         last = std::reduce(losses.end() - quarter, losses.end());
+            CHECK(last < first);  // which no NaN is
+        }
+    }
 }
 
 TEST_CASE(
@@ -61,7 +87,7 @@ TEST_CASE(
           Approx(3 * last_s(train("gossip-gcn", {}, 1))).epsilon(0.06));  // the update is not paced
     const SimulatedOutcome out = train("gossip-gcn", {}, 4, slow);
     REQUIRE(out.skipped.empty());
-    for (std::size_t w = 1; w < out.steps.size(); ++w) CHECK(2 * out.steps[w] > 3 * out.steps[0]);
+    for (std::size_t w = 1; w < out.losses.size(); ++w) CHECK(2 * out.losses[w].size() > 3 * out.losses[0].size());
 }
 
 // The claim of the thesis on GossipGCN, section 4.1.
