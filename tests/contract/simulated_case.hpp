@@ -1,6 +1,7 @@
 #pragma once
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -111,7 +112,8 @@ struct Simulated {
     bool without_pause = false;      ///< epochs follow one another, and only their times are seen
     bool workers = false;            ///< independent ones train: only their time and their steps' losses are seen
     Slowdown slowdown = {};
-    bool values = false;  ///< memory has contents
+    bool values = false;         ///< memory has contents
+    bool one_label = false;      ///< of every vertex, which any model learns soon
 };
 
 struct SeenSteps final : StepObserver {
@@ -135,7 +137,8 @@ inline KernelSetting simulated_setting(const ProcessGroup& world, DType dtype, b
 inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v, const graphs::NamedGraph& graph,
                                  int ranks, const Simulated& how = {}) {
     SimulatedOutcome out;
-    const OwnedDataset owned = dress(graph, v);
+    OwnedDataset owned = dress(graph, v);
+    if (how.one_label) std::ranges::fill(owned.labels, 0);
     const DatasetView data = owned.view();
     const ModelSpec model = v.complete_model();
     const TrainSpec train = v.complete_train();

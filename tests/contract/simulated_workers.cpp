@@ -19,7 +19,7 @@ SimulatedOutcome train(const std::string& name, Set set, int workers, const Slow
     set["clusters"] = std::to_string(clusters);
     set["averaging_interval"] = "4";
     return simulate(variants(name, set).front(), {.name = "gcn"}, drawn(2000, 12, true), workers,
-                    {.epochs = epochs, .workers = true, .slowdown = slowdown, .values = values});
+                    {.epochs = epochs, .workers = true, .slowdown = slowdown, .values = values, .one_label = true});
 }
 
 std::int64_t steps_of(const SimulatedOutcome& out) {
@@ -75,7 +75,7 @@ TEST_CASE("simulated workers with values take the same time, learn, and learn th
             const auto quarter = std::ssize(losses) / 4;
             const double first = std::reduce(losses.begin(), losses.begin() + quarter),
                          last = std::reduce(losses.end() - quarter, losses.end());
-            CHECK(last < first);  // which no NaN is
+            CHECK(last < 0.8 * first);  // which no NaN is
         }
     }
 }
