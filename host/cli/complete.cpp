@@ -18,6 +18,7 @@
 #include "record/query.hpp"
 #include "record/schema.hpp"
 #include "run/definitions.hpp"
+#include "run/judged_claims.hpp"
 #include "spec/fields.hpp"
 #include "spec/machine_file.hpp"
 #include "spec/table_definition.hpp"
@@ -141,6 +142,7 @@ const std::map<std::string, Look>& looks() {
         {"SCHEME,...", of_schemes},
         {"PARTITIONER,...", of_partitioners},
         {"TABLE", [](const Names&) { return definition_names(); }},
+        {"PAPER", [](const Names&) { return claimed_papers(); }},
         {"VIEW", [](const Names&) { return Names::views(); }},
         {"SQL", [](const Names&) { return Names::views(); }},
         {"QUERY", [](const Names&) { return named_query_names(); }},

@@ -94,7 +94,9 @@ int write_paper(const fs::path& folder, const std::string& paper) {
         write(folder / (std::string(file.stem) + ending), filled(file.text, paper, folder.string()));
     }
     std::cerr << fmt::format(
-        "wrote {0}: an experiment, a table, a figure, published.csv and README.md; begin with: gnnbench run {0}\n",
+        "wrote {0}: an experiment, a table, a figure, published.csv, claims.yaml and README.md; begin with: "
+        "gnnbench "
+        "run {0}\n",
         folder.string());
     return exit_ok;
 }
@@ -114,7 +116,7 @@ void add_init(CLI::App& app, const GlobalOptions&, Action& action) {
         ->type_name("FILE");
     command
         ->add_option("--paper", choice->paper,
-                     "A folder with an experiment, a table, a figure and a file for published numbers")
+                     "A folder with an experiment, a table, a figure, and files for published numbers and claims")
         ->type_name("NAME");
     command->add_flag("--force", choice->force, "Overwrite the file if it exists");
     command->callback([&action, choice] { action = [choice] { return init(*choice); }; });

@@ -23,6 +23,7 @@
 #include "report/report_timelines.hpp"
 #include "report/scaling_figure.hpp"
 #include "run/definitions.hpp"
+#include "run/judged_claims.hpp"
 
 namespace gnnbench {
 
@@ -114,6 +115,7 @@ private:
                 folder = file.parent_path();
                 sources.clear();
                 sections.push_back({fmt::format("papers-{}", sections.size() + 1), "", "", {}, true});
+                add_claims(folder, sections.back());
             }
             const std::string& source = table->definition.source;
             const std::string paper = source.substr(0, source.find(", "));
@@ -125,6 +127,14 @@ private:
             section.parts.push_back(std::move(part));
         }
         return sections;
+    }
+
+    /// Verdicts are of all cells, so they are left out where only some are shown.
+    void add_claims(const std::filesystem::path& folder, ReportSection& section) const {
+        const auto file = std::ranges::find(contents_.claims, folder, &std::filesystem::path::parent_path);
+        if (file == contents_.claims.end() || !choice_.where.empty()) return;
+        const auto judged = judged_claims(*file, options_.database);
+        section.parts.push_back(claims_part({&judged->file, judged->claims}));
     }
 
     /// How many definitions of this name there are up to here: copies of one may be in several folders.

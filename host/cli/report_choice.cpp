@@ -9,6 +9,7 @@
 
 #include "record/origin.hpp"
 #include "run/definitions.hpp"
+#include "run/judged_claims.hpp"
 #include "spec/experiment_names.hpp"
 #include "spec/table_definition.hpp"
 
@@ -57,12 +58,14 @@ public:
         add_experiments(recorded_);
         for (const std::string& name : definition_names()) {
             const fs::path file = *find_definition(name);
-            if (shows_any(load_table_definition(file))) files_.insert(file);
+            if (!shows_any(load_table_definition(file))) continue;
+            files_.insert(file);
+            add_claims_of(file.parent_path());
         }
     }
 
     ReportContents contents() const {
-        ReportContents all{{files_.begin(), files_.end()}, {}};
+        ReportContents all{{files_.begin(), files_.end()}, {}, claims_};
         std::ranges::sort(all.definitions, {}, sort_key);
         for (const std::string& name : recorded_)
             if (experiments_.contains(name)) all.experiments.push_back(name);
@@ -83,7 +86,12 @@ private:
         for (const char* profile : paper_profiles) add_experiments(under_profile(t.experiments, profile));
     }
 
+    void add_claims_of(const fs::path& folder) {
+        if (const auto file = find_claims(folder.string())) claims_.insert(*file);
+    }
+
     void add_folder(const fs::path& folder) {
+        add_claims_of(folder);
         for (const auto& entry : fs::recursive_directory_iterator(folder)) {
             if (entry.path().extension() != ".yaml") continue;
             if (find_definition(entry.path().string()))
@@ -112,7 +120,7 @@ private:
     }
 
     std::vector<std::string> recorded_;  ///< in the order in which they first ran
-    std::set<fs::path> files_;
+    std::set<fs::path> files_, claims_;
     std::set<std::string> experiments_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@ namespace gnnbench {
 struct ReportContents {
     std::vector<std::filesystem::path> definitions;  ///< tables, then figures, of one folder after another
     std::vector<std::string> experiments;            ///< that the database has
+    std::set<std::filesystem::path> claims;          ///< of folders that are shown as a whole
 };
 
 /// Resolves names, files and folders; without any: every experiment of the database, and every table and figure

@@ -13,6 +13,7 @@
 #include "core/printable.hpp"
 #include "run/definitions.hpp"
 #include "run/prepare.hpp"
+#include "spec/claims_file.hpp"
 #include "spec/findings.hpp"
 
 namespace gnnbench {
@@ -30,6 +31,15 @@ nlohmann::json to_json(const Finding& finding) {
 /// Checks a paper's table (its keys, and that its published numbers belong to its rows and columns) or an experiment
 /// (every key, and its cells). Throws ExperimentError.
 nlohmann::json checked(const ExperimentChoice& choice, const PluginSource& plugins, const GlobalOptions& options) {
+    if (holds_claims(choice.file)) {
+        const ClaimsFile file = load_claims_file(choice.file);
+        const auto judged = std::ranges::count_if(file.claims, &PaperClaim::judged);
+        return {{"valid", true},
+                {"name", file.name},
+                {"claims", file.claims.size()},
+                {"judged", judged},
+                {"findings", nlohmann::json::array()}};
+    }
     if (const auto table = find_definition(choice.file.string())) {
         const TableDefinition t = load_table_definition(*table);
         return {{"valid", true},
@@ -51,6 +61,9 @@ std::string sentence(const std::string& file, const nlohmann::json& found) {
     const auto count = [&](const char* key) { return found.at(key).get<std::size_t>(); };
     if (found.contains("cells"))
         return fmt::format("{}: valid, {} cells of {} trials\n", file, count("cells"), count("trials"));
+    if (found.contains("claims"))
+        return fmt::format("{}: valid, {} claims, {} of them to be judged\n", file, count("claims"),
+                           count("judged"));
     return fmt::format("{}: valid, {} rows and {} columns, {} published numbers\n", file, count("rows"),
                        count("columns"), count("published"));
 }

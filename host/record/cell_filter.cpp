@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <cmath>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -45,6 +47,18 @@ SqlValue in_sql(const CellValue& value) {
         },
         value);
 }
+
+/// What cells have in a field, and the type that SQL gives it.
+struct Column {
+    bool whole = false, real = false;
+
+    void add(const CellValue& value) {
+        real |= std::holds_alternative<double>(value);
+        whole |= std::holds_alternative<bool>(value) || std::holds_alternative<std::int64_t>(value);
+    }
+    /// NUMERIC would store 3.0 as an integer, whose quotients are integers.
+    const char* type() const { return whole ? "NUMERIC" : real ? "REAL" : "TEXT"; }
+};
 
 /// An expression over a few fields takes microseconds a cell.
 constexpr double limit_s = 10;
@@ -115,28 +129,27 @@ CellFields cell_fields(const json& identity) {
 
 CellFilter::CellFilter(std::span<const CellFields> cells, std::span<const std::string> also)
     : cells_(cells.size()), connection_(std::make_unique<sqlite::Connection>(sqlite::Connection::in_memory())) {
-    std::map<std::string, std::map<std::string, bool>> known;  // by table and column: whether it holds numbers
-    known[""]["gpus"] = true;                                  // fields exist even without cells
+    std::map<std::string, std::map<std::string, Column>> known;  // by table and column
+    known[""]["gpus"].whole = true;                              // fields exist even without cells
     for (const std::string& field : also) {
         const auto [table, column] = split(field);
-        known[table][column] |= false;
+        known[table][column];
     }
     for (const CellFields& cell : cells)
         for (const auto& [field, value] : cell) {
             const auto [table, column] = split(field);
-            known[table][column] |=
-                !std::holds_alternative<std::monostate>(value) && !std::holds_alternative<std::string>(value);
+            known[table][column].add(value);
         }
     // A bare name is a column of "cell"; train.lr is SQL for the column lr of the table train.
-    from_ = "SELECT cell.rowid FROM cell";
+    from_ = " FROM cell";
     sqlite::Transaction filling(*connection_);
     for (const auto& [table, names] : known) {
         const std::string name = sqlite::in_quotes(table.empty() ? "cell" : table);
         std::string columns;  // with types, so that gpus = '4' and model.hidden = 64 hold
-        for (const auto& [column, numbers] : names) {
+        for (const auto& [column, holds] : names) {
             columns_[table].push_back(column);
-            columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", sqlite::in_quotes(column),
-                                   numbers ? "NUMERIC" : "TEXT");
+            columns +=
+                fmt::format("{}{} {}", columns.empty() ? "" : ", ", sqlite::in_quotes(column), holds.type());
         }
         connection_->execute(fmt::format("CREATE TABLE {} ({})", name, columns), "make room for cells");
         if (!table.empty()) from_ += fmt::format(" JOIN {0} ON {0}.rowid = cell.rowid", name);
@@ -182,7 +195,8 @@ std::string CellFilter::refusal(const std::string& expression, const std::string
     return text;
 }
 
-std::vector<bool> CellFilter::where(const std::string& expression) const {
+void CellFilter::select(const std::string& before, const std::string& expression, const std::string& after,
+                        const std::function<void(sqlite3_stmt*)>& row) const {
     if (const std::string why = why_no_expression(expression); !why.empty())
         throw SpecError(refusal(expression, why, 0));
     std::set<std::string> tables;
@@ -190,8 +204,7 @@ std::vector<bool> CellFilter::where(const std::string& expression) const {
     ExpressionGuard guard(connection_->handle(), std::move(tables));
     const TimeLimit limit(connection_->handle(), limit_s);
     // The line break closes a comment at the end of the expression.
-    const std::string before = from_ + " WHERE (";
-    const std::string sql = before + expression + "\n)";
+    const std::string sql = before + expression + "\n" + after;
     const auto refused = [&](int code) {
         const int offset = sqlite3_error_offset(connection_->handle()) - static_cast<int>(before.size());
         const bool inside = offset >= 0 && offset < static_cast<int>(expression.size());
@@ -202,16 +215,39 @@ std::vector<bool> CellFilter::where(const std::string& expression) const {
     };
     sqlite3_stmt* raw = nullptr;
     int code = sqlite3_prepare_v2(connection_->handle(), sql.data(), static_cast<int>(sql.size()), &raw, nullptr);
-    const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> select(raw, sqlite3_finalize);
+    const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
     if (code != SQLITE_OK) throw refused(code);
-    std::vector<bool> chosen(cells_, false);
-    while ((code = sqlite3_step(select.get())) == SQLITE_ROW) {
-        const std::int64_t row = sqlite3_column_int64(select.get(), 0);
-        require(row >= 1 && row <= std::ssize(chosen), "an expression chose a cell that does not exist");
-        chosen[usize(row) - 1] = true;
-    }
+    while ((code = sqlite3_step(statement.get())) == SQLITE_ROW) row(statement.get());
     if (code != SQLITE_DONE) throw refused(code);
+}
+
+namespace {
+
+/// The cell that a row is of, counted from 0.
+std::size_t cell_of(sqlite3_stmt* row, std::size_t cells) {
+    const std::int64_t id = sqlite3_column_int64(row, 0);
+    require(id >= 1 && id <= static_cast<std::int64_t>(cells), "an expression chose a cell that does not exist");
+    return usize(id) - 1;
+}
+
+}  // namespace
+
+std::vector<bool> CellFilter::where(const std::string& expression) const {
+    std::vector<bool> chosen(cells_, false);
+    select("SELECT cell.rowid" + from_ + " WHERE (", expression, ")",
+           [&](sqlite3_stmt* row) { chosen[cell_of(row, cells_)] = true; });
     return chosen;
+}
+
+std::vector<std::optional<double>> CellFilter::values(const std::string& expression) const {
+    std::vector<std::optional<double>> all(cells_);
+    select("SELECT cell.rowid, (", expression, ")" + from_ + " GROUP BY cell.rowid", [&](sqlite3_stmt* row) {
+        const int type = sqlite3_column_type(row, 1);
+        if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) return;
+        const double value = sqlite3_column_double(row, 1);
+        if (std::isfinite(value)) all[cell_of(row, cells_)] = value;
+    });
+    return all;
 }
 
 }  // namespace gnnbench

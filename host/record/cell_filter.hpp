@@ -1,7 +1,9 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -10,6 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "record/query.hpp"
+
+struct sqlite3_stmt;
 
 namespace gnnbench {
 
@@ -39,14 +43,19 @@ public:
     /// For each cell whether the expression holds; unknown (NULL: a parameter that its scheme has not) is no.
     /// Throws SpecError that names the error in the expression, and the existing fields.
     std::vector<bool> where(const std::string& expression) const;
+    /// The expression's value for each cell; empty where it is unknown, no number, or not finite. Throws likewise.
+    std::vector<std::optional<double>> values(const std::string& expression) const;
 
 private:
+    /// Runs `before` + expression + `after`, whose first column is a cell's row, and calls `row` for each row.
+    void select(const std::string& before, const std::string& expression, const std::string& after,
+                const std::function<void(sqlite3_stmt* row)>& row) const;
     std::string refusal(const std::string& expression, const std::string& cause, int offset) const;
 
     std::map<std::string, std::vector<std::string>> columns_;  ///< by table: "", "train", "scheme" …
     std::size_t cells_;
     std::unique_ptr<sqlite::Connection> connection_;
-    std::string from_;  ///< SELECT … FROM all tables, by cell
+    std::string from_;  ///< FROM all tables, by cell
 };
 
 }  // namespace gnnbench

@@ -114,6 +114,13 @@ ReportPart definition_part(const ResolvedTable& r, const CellAnchors& anchors, c
     return part;
 }
 
+ReportPart claims_part(const ClaimsView& paper) {
+    const QueryResult counts = claim_counts_table({&paper, 1});
+    return {"claims-" + anchor(paper.file->name), "Claims, and which of them hold",
+            paragraphs({paper.file->source}, 0) + table_html(rows_table(counts)) +
+                folded("Each claim", table_html(rows_table(claims_table(paper, false))))};
+}
+
 ReportPart timeline_part(const Timeline& t) {
     const std::string id = "timeline-" + anchor(t.trial);
     const std::string title =

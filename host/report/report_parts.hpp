@@ -6,6 +6,7 @@
 #include "record/environment.hpp"
 #include "record/timeline.hpp"
 #include "record/verifications.hpp"
+#include "report/claims_list.hpp"
 #include "report/report_origins.hpp"
 #include "report/report_page.hpp"
 #include "report/resolved_table.hpp"
@@ -22,6 +23,9 @@ ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& o
 /// empty: nothing to draw, or what `undrawn` says. `number`: among the page's definitions of its name, from 1.
 ReportPart definition_part(const ResolvedTable& resolved, const CellAnchors& anchors, const std::string& drawing,
                            const std::string& undrawn = "", int number = 1);
+
+/// A paper's claims with their verdicts.
+ReportPart claims_part(const ClaimsView& paper);
 
 ReportPart timeline_part(const Timeline& timeline);
 

@@ -12,6 +12,7 @@
 
 #include "core/printable.hpp"
 #include "plugin/places.hpp"
+#include "spec/claims_file.hpp"
 #include "spec/table_definition.hpp"
 
 namespace gnnbench {
@@ -20,14 +21,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool holds_definition(const fs::path& file) {
+/// What a file holds, if there is one.
+std::string text_of(const fs::path& file) {
     std::error_code ignored;
-    if (!fs::is_regular_file(file, ignored)) return false;
+    if (!fs::is_regular_file(file, ignored)) return "";
     std::ifstream in(file, std::ios::binary);
-    return is_table_definition({std::istreambuf_iterator<char>(in), {}});
+    return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::vector<fs::path> experiment_folders() { return {"experiments", share_folder() / "experiments"}; }
+bool holds_definition(const fs::path& file) { return is_table_definition(text_of(file)); }
+
+bool holds_experiment(const fs::path& file) {
+    const std::string text = text_of(file);
+    return !is_table_definition(text) && !is_claims_file(text);
+}
 
 /// The one whose trial is newest, else the first.
 std::string default_profile(const TableDefinition& t, const fs::path& database) {
@@ -53,6 +60,8 @@ MeasuredCells simulated_cells(const TableDefinition& t, const fs::path& database
 
 }  // namespace
 
+std::vector<fs::path> experiment_folders() { return {"experiments", share_folder() / "experiments"}; }
+
 std::optional<fs::path> find_definition(const std::string& given) {
     if (given.empty()) return std::nullopt;
     if (holds_definition(given)) return given;
@@ -60,6 +69,8 @@ std::optional<fs::path> find_definition(const std::string& given) {
         if (fs::path file = folder / (given + ".yaml"); holds_definition(file)) return file;
     return std::nullopt;
 }
+
+bool holds_claims(const fs::path& file) { return is_claims_file(text_of(file)); }
 
 std::vector<std::string> definition_names() {
     std::set<std::string> names;
@@ -79,12 +90,12 @@ std::vector<fs::path> experiments_at(const fs::path& given) {
     if (!fs::is_directory(given, ignored)) return {given};
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator(given))
-        if (entry.path().extension() == ".yaml" && !holds_definition(entry.path()) && entry.is_regular_file())
+        if (entry.path().extension() == ".yaml" && entry.is_regular_file() && holds_experiment(entry.path()))
             files.push_back(entry.path());
     if (files.empty())
         throw SpecError(
             fmt::format("{}: no experiment in this folder; an experiment is a .yaml file that is no "
-                        "table's or figure's definition",
+                        "table's or figure's definition and no list of claims",
                         given.string()));
     std::ranges::sort(files);
     return files;
@@ -100,16 +111,21 @@ std::optional<fs::path> find_experiment_folder(const std::string& given) {
 
 std::unique_ptr<LoadedTable> load_table(const fs::path& file, const std::string& profile, const fs::path& database,
                                         const std::string& where) {
+    if (!profile.empty()) return load_table_as(file, profile, database, where);
+    return load_table_as(file, default_profile(load_table_definition(file), database), database, where);
+}
+
+std::unique_ptr<LoadedTable> load_table_as(const fs::path& file, const std::string& profile,
+                                           const fs::path& database, const std::string& where) {
     auto table = std::make_unique<LoadedTable>();
     table->definition = load_table_definition(file);
-    const std::string chosen = profile.empty() ? default_profile(table->definition, database) : profile;
-    table->measured = read_measured(database, under_profile(table->definition.experiments, chosen), where);
+    table->measured = read_measured(database, under_profile(table->definition.experiments, profile), where);
     if (!table->definition.simulated_on.empty())
         table->simulated = simulated_cells(table->definition, database, where);
     std::optional<MetricReader> reader;
     if (!table->measured.cells.empty() || !table->simulated.cells.empty()) reader.emplace(database);
     table->resolved = resolve(
-        table->definition, table->measured, chosen,
+        table->definition, table->measured, profile,
         [&](std::int64_t trial, const Measure& m) {
             return m.until ? reader->training_s_until(trial, *m.until) : reader->read(trial, m.metric);
         },

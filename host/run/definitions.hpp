@@ -13,6 +13,12 @@ namespace gnnbench {
 /// and beside the program. Empty if there is none, as for an experiment's name.
 std::optional<std::filesystem::path> find_definition(const std::string& given);
 
+/// Where papers' folders are looked for: experiments here, and beside the program.
+std::vector<std::filesystem::path> experiment_folders();
+
+/// Whether a file is a list of a paper's claims.
+bool holds_claims(const std::filesystem::path& file);
+
 /// Names of all definitions that a name finds, sorted.
 std::vector<std::string> definition_names();
 
@@ -34,6 +40,10 @@ struct LoadedTable {
 /// cells.
 std::unique_ptr<LoadedTable> load_table(const std::filesystem::path& file, const std::string& profile,
                                         const std::filesystem::path& database, const std::string& where = "");
+
+/// The same under a profile by its name, of which "" is that of experiments without profiles.
+std::unique_ptr<LoadedTable> load_table_as(const std::filesystem::path& file, const std::string& profile,
+                                           const std::filesystem::path& database, const std::string& where = "");
 
 /// Throws SpecError where `where` is given and no cell of the table fits it.
 void require_cells(const LoadedTable& table, const std::string& where);

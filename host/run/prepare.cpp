@@ -67,6 +67,10 @@ Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const Pl
             fmt::format("'{0}' is a paper's table, not an experiment; gnnbench table {0} prints it, and its "
                         "`experiments` say what to run",
                         choice.file.string()));
+    if (holds_claims(choice.file))
+        throw SpecError(
+            fmt::format("'{0}' is a list of a paper's claims, not an experiment; gnnbench claims {0} judges them",
+                        choice.file.string()));
     LoadOptions options;
     options.overrides = choice.overrides;
     options.profile = choice.profile;

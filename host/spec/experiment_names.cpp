@@ -3,9 +3,10 @@
 #include <fstream>
 #include <iterator>
 
+#include "spec/claims_file.hpp"
 #include "spec/table_definition.hpp"
-#include "spec/yaml.hpp"
 #include "spec/text_file.hpp"
+#include "spec/yaml.hpp"
 
 namespace gnnbench {
 
@@ -16,7 +17,7 @@ std::vector<std::string> experiment_names(const std::filesystem::path& file) {
     } catch (const SpecError&) {
         return {};
     }
-    if (is_table_definition(text)) return {};
+    if (is_table_definition(text) || is_claims_file(text)) return {};
     Findings findings;
     const YamlNode root = parse_yaml(text, file.string(), findings);
     if (!findings.empty() || !root.is(YamlNode::Kind::map)) return {};

@@ -1,6 +1,8 @@
 #include "spec/table_keys.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -154,17 +156,19 @@ constexpr std::array all_keys{
 };
 
 const TableKey* find_key(std::string_view owner, std::string_view name) {
-    for (const TableKey& k : all_keys)
-        if (k.owner == owner && k.name == name) return &k;
+    for (const TableKey* k : keys_of(owner))
+        if (k->name == name) return k;
     return nullptr;
 }
 
 std::vector<std::string> names_of(std::string_view owner) {
     std::vector<std::string> names;
-    for (const TableKey& k : all_keys)
-        if (k.owner == owner) names.emplace_back(k.name);
+    for (const TableKey* k : keys_of(owner)) names.emplace_back(k->name);
     return names;
 }
+
+/// Whether a file begins with this owner's keys.
+bool is_whole_file(std::string_view owner) { return owner == "table" || owner == "claims"; }
 
 std::vector<std::string> strings(Words words) { return {words.begin(), words.end()}; }
 
@@ -248,6 +252,8 @@ void check_value(const TableKey& key, const YamlNode& n, Findings& findings) {
         case KeyType::whole:
             return expect(to_integer(n, whole) && whole >= 0 && whole <= 12, key, n, "an integer from 0 to 12",
                           findings);
+        case KeyType::real:
+            return expect(to_real(n, real) && std::isfinite(real), key, n, "a number", findings);
         case KeyType::share:
             return expect(to_real(n, real) && real >= 0 && real <= 1, key, n, "a number from 0 to 1", findings);
         case KeyType::boolean:
@@ -270,6 +276,16 @@ void check_value(const TableKey& key, const YamlNode& n, Findings& findings) {
             return check_table_node(n, "plot", findings);
         case KeyType::lines:
             return check_lines(key, n, findings);
+        case KeyType::claims:
+            if (!n.is(YamlNode::Kind::list) || n.items.empty())
+                return expect(false, key, n, "a list of claims", findings);
+            for (const YamlNode& item : n.items) check_table_node(item, "claim", findings);
+            return;
+        case KeyType::places:
+            if (!n.is(YamlNode::Kind::map) || n.entries.empty())
+                return expect(false, key, n, "a mapping of names to places of a table", findings);
+            for (const YamlEntry& e : n.entries) check_table_node(e.value, "places", findings);
+            return;
     }
 }
 
@@ -277,18 +293,27 @@ void check_value(const TableKey& key, const YamlNode& n, Findings& findings) {
 
 std::span<const TableKey> table_keys() { return all_keys; }
 
+std::vector<const TableKey*> keys_of(std::string_view owner) {
+    std::vector<const TableKey*> keys;
+    for (const auto all : {table_keys(), claim_keys()})
+        for (const TableKey& k : all)
+            if (k.owner == owner) keys.push_back(&k);
+    return keys;
+}
+
 void check_table_node(const YamlNode& node, std::string_view owner, Findings& findings) {
     if (!node.is(YamlNode::Kind::map)) {
-        findings.add(
-            node.place, owner == "table" ? "" : std::string(owner),
-            fmt::format("expected a mapping; found {}", owner == "table" ? describe_kind(node) : describe(node)));
+        findings.add(node.place, is_whole_file(owner) ? "" : std::string(owner),
+                     fmt::format("expected a mapping; found {}",
+                                 is_whole_file(owner) ? describe_kind(node) : describe(node)));
         return;
     }
-    if (owner == "table" && std::ranges::none_of(node.entries, [&](const YamlEntry& e) {
+    if (is_whole_file(owner) && std::ranges::none_of(node.entries, [&](const YamlEntry& e) {
             return find_key(owner, e.key) || !did_you_mean(e.key, names_of(owner)).empty();
         })) {
         findings.add(node.place, "",
-                     fmt::format("none of its keys is a table's; {}", allowed_words("", names_of(owner))));
+                     fmt::format("none of its keys is a {}'s; {}", owner == "table" ? "table" : "claims file",
+                                 allowed_words("", names_of(owner))));
         return;
     }
     for (const YamlEntry& e : node.entries) {
@@ -299,9 +324,9 @@ void check_table_node(const YamlNode& node, std::string_view owner, Findings& fi
             findings.add(e.place, e.key,
                          fmt::format("there is no such key here; {}", allowed_words(e.key, names_of(owner))));
     }
-    for (const TableKey& key : all_keys)
-        if (key.owner == owner && key.required && !node.find(key.name))
-            findings.add(node.place, std::string(key.name), "is required and not given");
+    for (const TableKey* key : keys_of(owner))
+        if (key->required && !node.find(key->name))
+            findings.add(node.place, std::string(key->name), "is required and not given");
 }
 
 }  // namespace gnnbench

@@ -28,6 +28,8 @@ ordered_json allowed(const TableKey& k) {
             return one_or_more(scalar());
         case KeyType::whole:
             return {{"type", "integer"}, {"minimum", 0}, {"maximum", 12}};
+        case KeyType::real:
+            return {{"type", "number"}};
         case KeyType::share:
             return {{"type", "number"}, {"minimum", 0}, {"maximum", 1}};
         case KeyType::boolean:
@@ -46,14 +48,20 @@ ordered_json allowed(const TableKey& k) {
             return definition("plot");
         case KeyType::lines:
             return definition("lines");
+        case KeyType::claims:
+            return {{"type", "array"}, {"minItems", 1}, {"items", definition("claim")}};
+        case KeyType::places:
+            return {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", definition("places")}};
     }
     return {};
 }
 
-ordered_json object(std::string_view owner) {
+}  // namespace
+
+ordered_json schema_of(std::string_view owner) {
     ordered_json properties = ordered_json::object(), required = ordered_json::array();
-    for (const TableKey& k : table_keys()) {
-        if (k.owner != owner) continue;
+    for (const TableKey* key : keys_of(owner)) {
+        const TableKey& k = *key;
         ordered_json j{{"description", k.help}};
         ordered_json a = allowed(k);
         // Draft-07 ignores keys beside a $ref.
@@ -69,7 +77,7 @@ ordered_json object(std::string_view owner) {
     return j;
 }
 
-std::string rows_of(std::string_view owner) {
+std::string key_rows(std::string_view owner) {
     std::string rows = "| key | value | meaning |\n| --- | --- | --- |\n";
     const auto value = [](const TableKey& k) -> std::string {
         switch (k.type) {
@@ -79,6 +87,8 @@ std::string rows_of(std::string_view owner) {
                 return "text, or a list of texts";
             case KeyType::whole:
                 return "an integer from 0 to 12";
+            case KeyType::real:
+                return "a number";
             case KeyType::share:
                 return "a number from 0 to 1";
             case KeyType::boolean:
@@ -97,15 +107,20 @@ std::string rows_of(std::string_view owner) {
                 return "how it is drawn";
             case KeyType::lines:
                 return "lines";
+            case KeyType::claims:
+                return "a list of claims";
+            case KeyType::places:
+                return "names, each with places";
         }
         return "";
     };
-    for (const TableKey& k : table_keys())
-        if (k.owner == owner)
-            rows +=
-                fmt::format("| `{}` | {}{} | {} |\n", k.name, value(k), k.required ? "; required" : "", k.help);
+    for (const TableKey* k : keys_of(owner))
+        rows +=
+            fmt::format("| `{}` | {}{} | {} |\n", k->name, value(*k), k->required ? "; required" : "", k->help);
     return rows;
 }
+
+namespace {
 
 constexpr const char* table_file_opening = R"(# The table file
 
@@ -211,12 +226,12 @@ ordered_json table_schema() {
     ordered_json schema{{"$schema", "http://json-schema.org/draft-07/schema#"},
                         {"title", "gnnbench table or figure"},
                         {"description", "Generated from host/spec/table_keys.cpp: see docs/table-reference.md"}};
-    schema.update(object("table"));
+    schema.update(schema_of("table"));
     schema["definitions"] = {
         {"lines", lines},
-        {"line", object("line")},
-        {"measure", object("measure")},
-        {"plot", object("plot")},
+        {"line", schema_of("line")},
+        {"measure", schema_of("measure")},
+        {"plot", schema_of("plot")},
         {"metric", {{"enum", names}}},
         {"unit", {{"enum", units}}},
         {"values",
@@ -242,10 +257,10 @@ std::string table_reference_page() {
         std::string(measured_columns) +
         "`: `of` says what was counted. `gnnbench dataset balance\nFILE --csv-for plexus/table-5-1` writes such "
         "lines.\n";
-    page += "\n## Keys\n\n" + rows_of("table");
-    page += "\n## A row or a column\n\nA name, or a mapping.\n\n" + rows_of("line");
-    page += "\n## `cell`\n\n" + rows_of("measure") + scaling;
-    page += "\n## `plot`\n\n" + rows_of("plot");
+    page += "\n## Keys\n\n" + key_rows("table");
+    page += "\n## A row or a column\n\nA name, or a mapping.\n\n" + key_rows("line");
+    page += "\n## `cell`\n\n" + key_rows("measure") + scaling;
+    page += "\n## `plot`\n\n" + key_rows("plot");
     page += conditions;
     page += "\n## Metrics\n\n| metric | unit | meaning |\n| --- | --- | --- |\n";
     for (const Metric& m : metrics()) page += fmt::format("| `{}` | {} | {} |\n", m.name, m.unit, m.help);

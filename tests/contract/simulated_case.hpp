@@ -112,8 +112,8 @@ struct Simulated {
     bool without_pause = false;      ///< epochs follow one another, and only their times are seen
     bool workers = false;            ///< independent ones train: only their time and their steps' losses are seen
     Slowdown slowdown = {};
-    bool values = false;         ///< memory has contents
-    bool one_label = false;      ///< of every vertex, which any model learns soon
+    bool values = false;     ///< memory has contents
+    bool one_label = false;  ///< of every vertex, which any model learns soon
 };
 
 struct SeenSteps final : StepObserver {

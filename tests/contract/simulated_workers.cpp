@@ -18,8 +18,9 @@ SimulatedOutcome train(const std::string& name, Set set, int workers, const Slow
                        bool values = false) {
     set["clusters"] = std::to_string(clusters);
     set["averaging_interval"] = "4";
-    return simulate(variants(name, set).front(), {.name = "gcn"}, drawn(2000, 12, true), workers,
-                    {.epochs = epochs, .workers = true, .slowdown = slowdown, .values = values, .one_label = true});
+    return simulate(
+        variants(name, set).front(), {.name = "gcn"}, drawn(2000, 12, true), workers,
+        {.epochs = epochs, .workers = true, .slowdown = slowdown, .values = values, .one_label = true});
 }
 
 std::int64_t steps_of(const SimulatedOutcome& out) {

@@ -35,6 +35,34 @@ expect_code 2 "a published number of no place"
 expect_text err "has no such row" "a published number of no place"
 sed -i '$d' experiments/my-paper/published.csv
 
+gnnbench claims my-paper
+expect_code 0 "the claims"
+expect_text out "UNDECIDED  my-paper/faster-than-serial" "a claim on the paper's setting"
+expect_text out "measured in another setting than the paper's" "a claim on the paper's setting"
+expect_text out "missing: hardware counters of the paper's device" "a claim that is not judged"
+sed -i 's/    factor: 1.8/    at_least: 1e-9\n    on: scaled/' experiments/my-paper/claims.yaml
+gnnbench claims my-paper
+expect_text out "times of different numbers of ranks on one machine's cores" "a speed-up over ranks that share cores"
+sed -i 's/row: 2, column: speed-up/row: 1, column: mg-gcn/' experiments/my-paper/claims.yaml
+gnnbench claims my-paper --json
+expect_text out '"verdict": "REPRODUCED"' "a bound that holds"
+expect_text out 'run experiments/my-paper/scaling.yaml' "the command behind a verdict"
+gnnbench claims my-paper --undecided
+! grep -q 'faster-than-serial' out || fail "a decided claim is among the undecided: $(cat out)"
+gnnbench claims
+expect_text out "my-paper" "the counts of every paper"
+sed -i 's/column: mg-gcn/column: mggcn/' experiments/my-paper/claims.yaml
+gnnbench validate experiments/my-paper
+expect_code 2 "a claim about a column that is not there"
+expect_text err "table-1 has no column 'mggcn'" "a claim about a column that is not there"
+gnnbench run experiments/my-paper/claims.yaml
+expect_code 2 "claims that are run"
+expect_text err "is a list of a paper's claims" "claims that are run"
+sed -i 's/column: mggcn/column: mg-gcn/' experiments/my-paper/claims.yaml
+gnnbench claims their-paper
+expect_code 2 "claims of a paper that is not there"
+expect_text err "my-paper" "claims of a paper that is not there"
+
 gnnbench plan experiments/my-paper --profile paper
 expect_code 2 "the paper's size without its graph"
 expect_text err "reddit" "the paper's size without its graph"

@@ -137,3 +137,21 @@ TEST_CASE("a slowdown is text, and none where none is declared") {
     CHECK(filter.where("slowdown = 'none'") == std::vector<bool>{true, false});
     CHECK(cell_fields(slowed).contains("slowdown.jitter") == false);
 }
+
+TEST_CASE("an expression has a value for each cell, empty where it is unknown or no number") {
+    const std::vector<CellFields> cells{
+        {{"a", 3.0}, {"b", 2.0}}, {{"a", 1.0}, {"b", 0.0}}, {{"a", 1.0}}, {{"a", 8.0}, {"b", 2.0}}};
+    const CellFilter filter(cells);
+    const auto quotients = filter.values("a / b");
+    REQUIRE(quotients.size() == 4);
+    CHECK(quotients[0] == 1.5);  // of numbers without a fraction, too
+    CHECK(!quotients[1]);
+    CHECK(!quotients[2]);
+    CHECK(quotients[3] == 4);
+    CHECK(!filter.values("'text'")[0]);
+    CHECK(filter.values("max(a, b)")[3] == 8);
+    CHECK(filter.values("sum(a)")[3] == 8);  // of one cell at a time
+    CHECK_THROWS_WITH(filter.values("a / c"), Contains("there is no field 'c'"));
+    CHECK_THROWS_WITH(filter.values("a) FROM cell; SELECT (b"), Contains("it ends early"));
+    CHECK_THROWS_WITH(filter.values("(SELECT 1)"), Contains("expected an expression"));
+}

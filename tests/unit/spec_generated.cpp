@@ -7,6 +7,7 @@
 
 #include "spec_fakes.hpp"
 
+#include "spec/claims_file.hpp"
 #include "spec/fields.hpp"
 #include "spec/installed.hpp"
 #include "spec/schema.hpp"
@@ -71,6 +72,11 @@ TEST_CASE("the committed schema and reference are generated from the declaration
 TEST_CASE("the committed schema and reference of tables are generated from the declarations") {
     check_file(root / "schemas/table.schema.json", table_schema().dump(2) + "\n");
     check_file(root / "docs/table-reference.md", table_reference_page());
+}
+
+TEST_CASE("the committed schema and reference of claims are generated from the declarations") {
+    check_file(root / "schemas/claims.schema.json", claims_schema().dump(2) + "\n");
+    check_file(root / "docs/claims.md", claims_reference_page());
 }
 
 TEST_CASE("every declared field is sound") {

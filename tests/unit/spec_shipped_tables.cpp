@@ -13,6 +13,7 @@
 
 #include "record/cell_filter.hpp"
 #include "spec/cell.hpp"
+#include "spec/claims_file.hpp"
 #include "spec/experiment.hpp"
 #include "spec/fields.hpp"
 #include "spec/installed.hpp"
@@ -37,6 +38,7 @@ std::vector<ShippedFile> shipped_files(bool tables) {
         if (entry.path().extension() != ".yaml") continue;
         std::ifstream in(entry.path());
         ShippedFile file{entry.path(), {std::istreambuf_iterator<char>(in), {}}};
+        if (is_claims_file(file.text)) continue;
         if (is_table_definition(file.text) == tables) all.push_back(std::move(file));
     }
     std::ranges::sort(all, {}, &ShippedFile::path);

@@ -1,0 +1,256 @@
+// What decides a claim, and what cannot carry it, from cells made by hand.
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <memory>
+
+#include "report/claim_verdict.hpp"
+#include "report/claims_list.hpp"
+
+using namespace gnnbench;
+using Catch::Contains;
+
+namespace {
+
+Measure measure_of(const std::string& metric, const std::string& unit) {
+    Measure m;
+    m.metric = metric;
+    m.unit = unit;
+    return m;
+}
+
+/// A number of a table, of one cell.
+struct Made {
+    Measure measure = measure_of("epoch_s", "s");
+    ComparisonCell cell;
+    Published given;
+    ResolvedCell place;
+};
+
+/// Numbers by row, all in table "t" and column "c".
+class Numbers {
+public:
+    Made& add(const std::string& row, std::vector<double> trials, int gpus = 1,
+              const std::string& published = "") {
+        Made& m = *made_.emplace(row, std::make_unique<Made>()).first->second;
+        m.cell.gpus = gpus;
+        m.cell.fields = {{"kernel", std::string("cuda")}};
+        m.cell.verification.status = VerificationStatus::verified;
+        if (!trials.empty()) m.place.ours = estimate(trials);
+        if (!published.empty()) {
+            m.given.text = published;
+            m.given.unit = "s";
+            m.place.given = &m.given;
+            if (published != "OOM") m.given.value = m.place.published = std::stod(published);
+        }
+        m.place.measure = &m.measure;
+        m.place.cells = m.place.own = {&m.cell};
+        m.place.papers_setting = true;
+        return m;
+    }
+    Made& simulated(const std::string& row, double value) {
+        Made& m = add(row, {value});
+        m.cell.simulated = "dgx-v100";
+        return m;
+    }
+    Made& at(const std::string& row) { return *made_.at(row); }
+
+    JudgedClaim judged(const PaperClaim& claim) const {
+        return judge(
+            claim, [&](const std::string&, const std::string& row, const std::string&, EvidenceKind kind) {
+                const auto found = made_.find(row);
+                const bool fits = found != made_.end() &&
+                                  found->second->cell.simulated.empty() == (kind == EvidenceKind::measured);
+                return fits ? &found->second->place : nullptr;
+            });
+    }
+    Ruling ruling(const PaperClaim& claim) const { return judged(claim).decisive().ruling; }
+    std::string why(const PaperClaim& claim) const { return judged(claim).measured.why; }
+
+private:
+    std::map<std::string, std::unique_ptr<Made>> made_;
+};
+
+/// `numbers`: rows by name.
+PaperClaim about(std::map<std::string, std::vector<std::string>> numbers) {
+    PaperClaim c;
+    c.id = "c";
+    for (auto& [name, rows] : numbers) c.numbers[name] = {"t", rows, {"c"}, {}};
+    return c;
+}
+
+PaperClaim quotient(double factor) {
+    PaperClaim c = about({{"a", {"a"}}, {"b", {"b"}}});
+    c.value = "a / b";
+    c.factor = factor;
+    return c;
+}
+
+const std::vector<double> ten{10, 10.1, 9.9}, five{5, 5.05, 4.95};
+
+}  // namespace
+
+TEST_CASE("numbers that cannot carry a claim leave it undecided, and the reason says why") {
+    Numbers n;
+    CHECK(n.ruling(quotient(2)) == Ruling::undecided);
+    CHECK(n.why(quotient(2)) == "never run");
+    n.add("a", ten);
+    CHECK_THAT(n.why(quotient(2)), Contains("1 of 2 numbers are missing"));
+    n.add("b", five);
+    CHECK(n.ruling(quotient(2)) == Ruling::reproduced);
+
+    const auto spoilt = [&](auto change) {
+        Numbers m;
+        m.add("a", ten);
+        change(m.add("b", five));
+        CHECK(m.ruling(quotient(2)) == Ruling::undecided);
+        return m.why(quotient(2));
+    };
+    CHECK_THAT(spoilt([](Made& m) { m.place.papers_setting = false; }), Contains("another setting"));
+    CHECK_THAT(spoilt([](Made& m) { m.cell.oversubscribed = true; }), Contains("more ranks than cores"));
+    CHECK_THAT(spoilt([](Made& m) { m.cell.verification.status = VerificationStatus::failed; }),
+               Contains("failed its verification"));
+    CHECK_THAT(spoilt([](Made& m) { m.cell.volume_differs = true; }), Contains("counted bytes"));
+    CHECK_THAT(spoilt([](Made& m) { m.place.ours = estimate(std::vector<double>{5, 5}); }),
+               Contains("fewer than three trials"));
+}
+
+TEST_CASE("times of different numbers of ranks on one machine's cores are no speed-up") {
+    Numbers n;
+    n.add("a", ten, 1).cell.fields = {{"kernel", std::string("cpu")}};
+    n.add("b", five, 2).cell.fields = {{"kernel", std::string("cpu")}};
+    CHECK(n.ruling(quotient(2)) == Ruling::undecided);
+    CHECK_THAT(n.why(quotient(2)), Contains("different numbers of ranks"));
+    for (const char* row : {"a", "b"}) n.at(row).measure = measure_of("mean_sent_bytes", "B");
+    CHECK(n.ruling(quotient(2)) == Ruling::reproduced);  // bytes are exact
+}
+
+TEST_CASE("a factor is met within its share, missed by 2 at most, or contradicted") {
+    Numbers n;
+    n.add("a", ten);
+    n.add("b", five);
+    CHECK(n.ruling(quotient(1.9)) == Ruling::reproduced);
+    CHECK(n.ruling(quotient(3)) == Ruling::within_2);
+    CHECK(n.ruling(quotient(4.1)) == Ruling::contradicted);
+    CHECK(n.ruling(quotient(0.9)) == Ruling::contradicted);  // near, but the other way round
+    PaperClaim plain = quotient(0.99);
+    std::swap(plain.is, plain.factor);
+    plain.value = "a / b / 2";
+    CHECK(n.ruling(plain) == Ruling::reproduced);
+    plain.is = 0;
+    CHECK(n.ruling(plain) == Ruling::contradicted);
+}
+
+TEST_CASE("a bound is decided where the whole interval agrees") {
+    Numbers n;
+    n.add("a", {10, 12, 8});
+    PaperClaim c = about({{"a", {"a"}}});
+    c.value = "a";
+    c.at_least = 3;
+    CHECK(n.ruling(c) == Ruling::reproduced);
+    c.at_least = 9.9;
+    CHECK(n.ruling(c) == Ruling::undecided);
+    CHECK_THAT(n.why(c), Contains("has 9.90 inside"));
+    c.at_least = 19;
+    CHECK(n.ruling(c) == Ruling::within_2);
+    c.at_least = 30;
+    CHECK(n.ruling(c) == Ruling::contradicted);
+    c.at_least.reset();
+    c.at_most = 1;  // an order, which is right or wrong
+    CHECK(n.ruling(c) == Ruling::contradicted);
+}
+
+TEST_CASE("an order needs intervals that do not overlap, and holds place by place") {
+    Numbers n;
+    n.add("a", five);
+    n.add("b", ten);
+    n.add("b2", {9, 10, 11});
+    PaperClaim c = about({{"low", {"a", "a"}}, {"high", {"b", "b2"}}});
+    c.order = {"low", "high"};
+    CHECK(n.ruling(c) == Ruling::reproduced);
+    c.order = {"high", "low"};
+    CHECK(n.ruling(c) == Ruling::contradicted);
+    PaperClaim rises = about({{"many", {"a", "b", "b2"}}});
+    rises.rises = "many";
+    CHECK(n.ruling(rises) == Ruling::undecided);
+    rises.numbers["many"].rows = {"a", "b"};
+    CHECK(n.ruling(rises) == Ruling::reproduced);
+    std::swap(rises.rises, rises.falls);
+    CHECK(n.ruling(rises) == Ruling::contradicted);
+}
+
+TEST_CASE("numbers are compared with those that the paper gives, words too") {
+    Numbers n;
+    n.add("a", ten, 1, "10.5");
+    n.add("b", five, 1, "9");
+    PaperClaim c = about({{"many", {"a"}}});
+    c.matches = "many";
+    CHECK(n.ruling(c) == Ruling::reproduced);
+    c.numbers["many"].rows = {"a", "b"};
+    CHECK(n.ruling(c) == Ruling::within_2);  // the worst of them counts
+    CHECK_THAT(n.judged(c).measured.ours, Contains("5.00 s (paper 9"));
+    n.add("full", {}, 1, "OOM").place.word = "OOM";
+    c.numbers["many"].rows = {"a", "full"};
+    CHECK(n.ruling(c) == Ruling::reproduced);
+    n.at("full").place.word = "failed";
+    CHECK(n.ruling(c) == Ruling::contradicted);
+}
+
+TEST_CASE("what fits and what does not") {
+    Numbers n;
+    n.add("fits", ten);
+    n.add("full", {}).place.word = "OOM";
+    PaperClaim c = about({{"eight", {"fits"}}, {"four", {"full"}}});
+    c.runs = "eight";
+    c.out_of_memory = "four";
+    CHECK(n.ruling(c) == Ruling::reproduced);
+    std::swap(c.runs, c.out_of_memory);
+    CHECK(n.ruling(c) == Ruling::contradicted);
+}
+
+TEST_CASE("a simulated number that constants were fitted to reproduces nothing") {
+    Numbers n;
+    n.simulated("a", 10);
+    n.simulated("b", 5);
+    CHECK(n.ruling(quotient(2)) == Ruling::reproduced);
+    CHECK(n.judged(quotient(2)).simulated.setting == "SIMULATED on dgx-v100");
+    CHECK(n.judged(quotient(2)).measured.ruling == Ruling::undecided);
+    n.at("b").place.fitted = true;
+    CHECK(n.ruling(quotient(2)) == Ruling::fitted);
+    CHECK(n.ruling(quotient(50)) == Ruling::fitted);
+    n.at("b").place.papers_setting = false;
+    CHECK(n.ruling(quotient(2)) == Ruling::undecided);
+}
+
+TEST_CASE("several values are combined as the claim says, and counts keep both kinds apart") {
+    Numbers n;
+    for (const char* row : {"a", "b"}) n.simulated(row, row[0] == 'a' ? 1 : 9);
+    PaperClaim c = about({{"many", {"a", "b"}}});
+    c.value = "many";
+    c.is = 5;
+    c.over = OverValues::mean;
+    CHECK(n.ruling(c) == Ruling::reproduced);
+    CHECK(stated(c) == "mean of many = 5.00");
+    c.over = OverValues::geometric_mean;
+    CHECK(n.ruling(c) == Ruling::within_2);
+    c.over = OverValues::each;
+    CHECK(n.ruling(c) == Ruling::contradicted);
+    PaperClaim left;
+    left.id = "d";
+    left.missing = "a GPU";
+    const std::vector<JudgedClaim> both{n.judged(c), n.judged(left)};
+    const RulingCounts counts = count_rulings(both);
+    CHECK(counts.claims == 2);
+    CHECK(counts.undecided == 1);
+    CHECK(counts.of(EvidenceKind::simulated, Ruling::contradicted) == 1);
+    CHECK(counts.of(EvidenceKind::measured, Ruling::contradicted) == 0);
+    ClaimsFile file;
+    file.name = "p";
+    const ClaimsView view{&file, both};
+    CHECK_THAT(claims_text(view, true, 80),
+               Contains("UNDECIDED  p/d") && Contains("missing: a GPU") && !Contains("p/c"));
+    CHECK_THAT(claims_text(view, false, 80), Contains("2 claims, by measurement / by simulation"));
+    CHECK(claims_json(view, false, [](const ClaimVerdict&) { return std::vector<CellSource>(); })
+              .at("claims")[0]
+              .at("verdict") == "CONTRADICTED");
+}
