@@ -8,7 +8,6 @@
 #include "record/timeline_product.hpp"
 #include "report/html.hpp"
 #include "report/paper_heading.hpp"
-#include "report/scaling_figure.hpp"
 #include "report/units.hpp"
 
 namespace gnnbench {
@@ -56,16 +55,19 @@ std::string with_title(std::string drawing, const std::string& title) {
 
 }  // namespace
 
-std::string drawn_figure(const ResolvedTable& r, const std::filesystem::path& database, FigureFormat format,
-                         FigureHeading heading) {
+std::string script_of(const ResolvedTable& r, const std::filesystem::path& database, const FigureLook& look) {
     std::vector<TimelinePanel> panels;
     if (r.definition->plot && r.definition->plot->kind == PlotKind::timeline) panels = panels_of(r, database);
-    const std::string script = figure_script(r, format, panels, heading);
+    return figure_script(r, look, panels);
+}
+
+std::string drawn_figure(const ResolvedTable& r, const std::filesystem::path& database, const FigureLook& look) {
+    const std::string script = script_of(r, database, look);
     return script.empty() ? "" : with_title(run_gnuplot(script), paper_heading(r).front());
 }
 
-std::string drawn_scaling(const ComparisonData& data, FigureFormat format, FigureHeading heading) {
-    return with_title(run_gnuplot(scaling_script(data, format, heading)), "Time per epoch of " + data.experiment);
+std::string drawn_scaling(const ComparisonData& data, const FigureLook& look, ScalingQuantity quantity) {
+    return with_title(run_gnuplot(scaling_script(data, look, quantity)), "Scaling of " + data.experiment);
 }
 
 }  // namespace gnnbench

@@ -144,7 +144,7 @@ private:
     std::string drawing_of(const LoadedTable& table) {
         if (!table.definition.plot) return "";
         return drawn([&] {
-            return drawn_figure(table.resolved, options_.database, FigureFormat::svg, FigureHeading::left_out);
+            return drawn_figure(table.resolved, options_.database, {FigureFormat::svg, FigureHeading::left_out});
         });
     }
 
@@ -165,7 +165,8 @@ private:
         for (const ExperimentOrigin& e : origins_) {
             const ComparisonData data = read_comparison(options_.database, e.name, "", choice_.where);
             const std::string drawing = drawn([&] {
-                return shows_scaling(data) ? drawn_scaling(data, FigureFormat::svg, FigureHeading::left_out) : "";
+                return shows_scaling(data) ? drawn_scaling(data, {FigureFormat::svg, FigureHeading::left_out})
+                                           : "";
             });
             section.parts.push_back(experiment_part(
                 data, e, read_verifications(options_.database, e.name, choice_.where), anchors_, drawing));

@@ -17,17 +17,20 @@
 namespace gnnbench {
 namespace {
 
-/// x and y of a series' points that have both; a logarithmic axis omits non-positive values. An empty line
-/// interrupts the line around points that stand `apart`.
+/// x and y of a series' points that have both; a logarithmic axis omits non-positive values. An empty line interrupts the
+/// line where a point is missing, and around points that stand `apart`.
 std::string points(const FigureData& d, const std::vector<std::optional<double>>& y,
                    const std::vector<bool>& apart, const PlotDefinition& plot) {
     std::string block;
-    bool interrupted = true;
+    bool interrupted = false;
     for (std::size_t i = 0; i < y.size(); ++i) {
-        if (!y[i] || !d.x[i] || (plot.log_y && *y[i] <= 0) || (plot.log_x && *d.x[i] <= 0)) continue;
+        if (!y[i] || !d.x[i] || (plot.log_y && *y[i] <= 0) || (plot.log_x && *d.x[i] <= 0)) {
+            interrupted = true;
+            continue;
+        }
         const bool alone = !apart.empty() && apart[i];
-        if (alone && !interrupted) block += '\n';
-        block += fmt::format("{} {}\n{}", *d.x[i], *y[i], alone ? "\n" : "");
+        if ((alone || interrupted) && !block.empty()) block += '\n';
+        block += fmt::format("{} {}\n", *d.x[i], *y[i]);
         interrupted = alone;
     }
     return block;
@@ -105,7 +108,7 @@ std::string common_y_range(const ResolvedTable& r) {
 }
 
 /// A panel for each row that has numbers, with a series for each section of columns; they share one legend.
-std::string panel_script(const ResolvedTable& r, const std::vector<std::string>& heading, FigureFormat format) {
+std::string panel_script(const ResolvedTable& r, const std::vector<std::string>& heading, const FigureLook& look) {
     const TableDefinition& t = *r.definition;
     PanelFigure figure;
     Legend legend(r);
@@ -137,7 +140,7 @@ std::string panel_script(const ResolvedTable& r, const std::vector<std::string>&
         figure.panels.emplace_back(t.rows[i].label, std::move(f));
     }
     for (const auto& [kind, name] : legend.kinds()) figure.legend.emplace_back(key_style(kind), name);
-    return assembled_panels(figure, *t.plot, heading, format);
+    return assembled_panels(figure, *t.plot, heading, look);
 }
 
 /// x and y of each row's place that has both, with the row's name.
@@ -179,19 +182,17 @@ FigureParts scatter_parts(const ResolvedTable& r) {
 
 }  // namespace
 
-std::string figure_script(const ResolvedTable& r, FigureFormat format, const std::vector<TimelinePanel>& panels,
-                          FigureHeading heading) {
+std::string figure_script(const ResolvedTable& r, const FigureLook& look,
+                          const std::vector<TimelinePanel>& panels) {
     const TableDefinition& t = *r.definition;
     if (!t.plot)
         throw SpecError(
             fmt::format("{} is a table without a plot; `gnnbench table {}` prints it", t.name, t.name));
-    std::vector<std::string> lines;
-    if (heading == FigureHeading::shown) {
-        lines = paper_heading(r);
-        for (const std::string& remark : remarks_on_figure(r)) lines.push_back(remark);
-    }
+    std::vector<std::string> lines = paper_heading(r);
+    for (const std::string& remark : remarks_on_figure(r)) lines.push_back(remark);
+    lines = shown_heading(std::move(lines), look.heading);
     if (t.plot->panels) {
-        std::string script = panel_script(r, lines, format);
+        std::string script = panel_script(r, lines, look);
         if (!script.empty()) return script;
     }
     const FigureData d = figure_data(r);
@@ -215,8 +216,8 @@ std::string figure_script(const ResolvedTable& r, FigureFormat format, const std
             break;
     }
     if (t.plot->log_y) parts.settings = "set logscale y\n" + parts.settings;
-    if (heading == FigureHeading::left_out && parts.plots.empty()) return "";
-    return assembled(parts, *t.plot, lines, format);
+    if (look.heading == FigureHeading::left_out && parts.plots.empty()) return "";
+    return assembled(parts, *t.plot, lines, look);
 }
 
 }  // namespace gnnbench

@@ -169,35 +169,49 @@ struct Frame {
     double height = 0, top = 0, notes = 0;  ///< pixels: of all, of the title, of the remarks
 };
 
-/// 900 pixels wide and `height` high, or what is as large on paper.
-std::string terminal_of(FigureFormat format, double height) {
-    switch (format) {
-        case FigureFormat::svg:
+/// `height`: in units of the layout.
+std::string terminal_of(const FigureLook& look, double height) {
+    const double across = look.units_across(), unit = look.unit_pt();
+    const std::string font = gnuplot_text(fmt::format("{},13", look.font.empty() ? "Sans" : look.font));
+    const bool sized = look.width_mm > 0;
+    switch (look.format) {
+        case FigureFormat::svg: {
+            const double pixels = sized ? unit * 96 / 72 : 1;
             return fmt::format(
-                "set terminal svg size 900,{:.0f} font 'Helvetica,13' background rgb 'white' noenhanced\n",
-                height);
-        case FigureFormat::png:
-            return fmt::format(
-                "set terminal pngcairo size 1800,{:.0f} fontscale 2 linewidth 2 pointscale 2 font 'Sans,10' "
+                "set terminal svg size {:.0f},{:.0f} fontscale {:g} linewidth {:g} font {} background rgb 'white' "
                 "noenhanced\n",
-                2 * height);
+                across * pixels, height * pixels, pixels, pixels, look.font.empty() ? "'Helvetica,13'" : font);
+        }
+        case FigureFormat::png: {
+            const double pixels = sized ? unit * 300 / 72 : 2;  // 300 to an inch
+            return fmt::format(
+                "set terminal pngcairo size {:.0f},{:.0f} fontscale {:g} linewidth {:g} pointscale {:g} font {} "
+                "noenhanced\n",
+                across * pixels, height * pixels, pixels, pixels, pixels,
+                look.font.empty() ? "'Sans,10'" : gnuplot_text(look.font + ",10"));
+        }
         case FigureFormat::pdf:
             return fmt::format(
-                "set terminal pdfcairo size 12.5in,{:.2f}in fontscale 1 font 'Sans,13' noenhanced\n", height / 72);
+                "set terminal pdfcairo size {:.3f}in,{:.3f}in fontscale {:g} linewidth {:g} pointscale {:g} font "
+                "{} "
+                "noenhanced\n",
+                across * unit / 72, height * unit / 72, unit, sized ? unit : 1, sized ? unit : 1, font);
     }
     return "";
 }
 
-Frame frame_of(double content, const std::vector<std::string>& heading, FigureFormat format) {
+Frame frame_of(double content, const std::vector<std::string>& heading, const FigureLook& look) {
     Frame f;
+    const double across = look.units_across();
+    const auto characters = [&](double of_900) { return static_cast<std::size_t>(of_900 * across / 900); };
     std::vector<std::string> below;
     for (std::size_t i = 1; i < heading.size(); ++i)
-        for (const std::string& line : lines_of(heading[i], 120)) below.push_back(line);
-    const auto title = lines_of(heading.empty() ? "" : heading.front(), 92);
-    f.top = 18.0 * static_cast<double>(title.size()) + 8;
+        for (const std::string& line : lines_of(heading[i], characters(120))) below.push_back(line);
+    const auto title = lines_of(heading.empty() ? "" : heading.front(), characters(92));
+    f.top = heading.empty() ? 8 : 18.0 * static_cast<double>(title.size()) + 8;
     f.notes = below.empty() ? 0 : 14.0 * static_cast<double>(below.size()) + 12;
     f.height = content + f.top + f.notes;
-    f.script = terminal_of(format, f.height);
+    f.script = terminal_of(look, f.height);
     f.script += "set encoding utf8\nset border 3\nset tics nomirror out\nset grid y lc rgb '#dddddd' lt 1\n";
     for (std::size_t i = 0; i < title.size(); ++i)
         f.script += fmt::format("set label {} at screen 0.5, screen {:.4f} center font ',13'\n",
@@ -210,18 +224,26 @@ Frame frame_of(double content, const std::vector<std::string>& heading, FigureFo
 
 }  // namespace
 
+std::vector<std::string> shown_heading(std::vector<std::string> heading, FigureHeading shown) {
+    if (shown == FigureHeading::left_out) heading.clear();
+    if (shown == FigureHeading::title && heading.size() > 1) heading.resize(1);
+    return heading;
+}
+
 std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& plot,
-                             const std::vector<std::string>& heading, FigureFormat format) {
+                             const std::vector<std::string>& heading, const FigureLook& look) {
     if (figure.panels.empty()) return "";
-    const std::size_t across = std::min<std::size_t>(figure.panels.size(), 4),
+    const double width_units = look.units_across();
+    const std::size_t across = std::min<std::size_t>(figure.panels.size(), width_units < 600 ? 2 : 4),
                       down = (figure.panels.size() + across - 1) / across;
     std::size_t longest = 0;
     for (const auto& named : figure.legend) longest = std::max(longest, named.second.size());
-    const std::size_t columns = std::clamp<std::size_t>(870 / (80 + 8 * longest), 1, 6);
+    const std::size_t columns = std::clamp(static_cast<std::size_t>(width_units - 30) / (80 + 8 * longest),
+                                           std::size_t{1}, std::size_t{6});
     const std::size_t legend_lines = (figure.legend.size() + columns - 1) / columns;
     const double legend = 18.0 * static_cast<double>(legend_lines) + 10;
     constexpr double panel = 200, axis = 70;  // pixels: of a panel with its title and tics, of the x axis' label
-    const Frame frame = frame_of(static_cast<double>(down) * panel + legend + axis - 30, heading, format);
+    const Frame frame = frame_of(static_cast<double>(down) * panel + legend + axis - 30, heading, look);
     std::string s = frame.script;
     s += fmt::format("set label {} at screen 0.5, screen {:.4f} center\n", gnuplot_text(plot.x_label),
                      (frame.notes + 14) / frame.height);
@@ -267,11 +289,15 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
 }
 
 std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
-                      const std::vector<std::string>& heading, FigureFormat format) {
+                      const std::vector<std::string>& heading, const FigureLook& look) {
     // gnuplot takes fewer columns where names are long; the frame must know how many rows that makes.
-    const std::size_t across = std::clamp<std::size_t>(900 / (80 + 9 * parts.longest_name), 1, 3);
+    const std::size_t across =
+        std::clamp(static_cast<std::size_t>(look.units_across()) / (80 + 9 * parts.longest_name), std::size_t{1},
+                   std::size_t{3});
     const std::size_t legend_rows = parts.legend ? (parts.named + across - 1) / across : 0;
-    const Frame frame = frame_of(420 + parts.tic_room + 18.0 * static_cast<double>(legend_rows), heading, format);
+    const double plot_height = std::clamp(420 * look.units_across() / 900, 280.0, 420.0);
+    const Frame frame =
+        frame_of(plot_height + parts.tic_room + 18.0 * static_cast<double>(legend_rows), heading, look);
     const double height = frame.height, top = frame.top, notes = frame.notes;
     std::string s = frame.script;
     if (!plot.x_label.empty()) s += "set xlabel " + gnuplot_text(plot.x_label) + "\n";

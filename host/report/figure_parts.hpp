@@ -66,10 +66,13 @@ struct PanelFigure {
 };
 /// The whole script; empty if there is no panel.
 std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& plot,
-                             const std::vector<std::string>& heading, FigureFormat format);
+                             const std::vector<std::string>& heading, const FigureLook& look);
+
+/// What of a heading a figure shows.
+std::vector<std::string> shown_heading(std::vector<std::string> heading, FigureHeading shown);
 
 /// The whole script: first line of the heading as title, the others small below the figure.
 std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
-                      const std::vector<std::string>& heading, FigureFormat format);
+                      const std::vector<std::string>& heading, const FigureLook& look);
 
 }  // namespace gnnbench

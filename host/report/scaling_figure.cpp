@@ -39,7 +39,7 @@ public:
     void add(const ComparisonCell& cell, const std::vector<std::string>& keys) {
         const LineKey key{cell.scheme, cell.partitioner, other_settings(cell, keys)};
         if (!points_.contains(key)) order_.push_back(key);
-        points_[key][cell.gpus] = {cell.gpus, *cell.epoch_s, cell.oversubscribed};
+        points_[key][cell.gpus] = {cell.gpus, *cell.epoch_s, cell.oversubscribed, cell.sent_bytes_per_epoch};
         if (cell.scheme_name == "serial") serial_.insert(key);
         if (cell.partitioner != "none") partitioned_[{cell.scheme, "", key.others}].insert(cell.partitioner);
         partitioners_.insert(cell.partitioner);
@@ -85,39 +85,131 @@ void find_base(ScalingPanel& panel) {
     panel.base = best.points.front();
 }
 
+/// A point's number and its interval, in the unit of the axis; trials that are too few have none.
+struct Drawn {
+    double middle = 0, low = 0, high = 0;
+};
+constexpr std::int64_t fewest_trials = 4;
+
+/// What the y axis shows of a point.
+class Quantity {
+public:
+    Quantity(ScalingQuantity kind, const std::vector<ScalingPanel>& panels) : kind_(kind) {
+        double most = 0;
+        for (const ScalingPanel& panel : panels)
+            for (const ScalingLine& line : panel.lines)
+                for (const ScalingPoint& p : line.points)
+                    most = std::max(most,
+                                    kind == ScalingQuantity::volume ? p.sent_bytes.value_or(0) : p.epoch_s.high);
+        if (kind == ScalingQuantity::time) unit_ = time_unit(most);
+        if (kind == ScalingQuantity::volume) unit_ = byte_unit(most);
+    }
+
+    std::string label() const {
+        switch (kind_) {
+            case ScalingQuantity::time:
+                return fmt::format("time per epoch ({})", unit_.name);
+            case ScalingQuantity::volume:
+                return fmt::format("sent in an epoch ({})", unit_.name);
+            case ScalingQuantity::efficiency:
+                break;
+        }
+        return "parallel efficiency";
+    }
+    bool logarithmic() const { return kind_ != ScalingQuantity::efficiency; }
+
+    /// Empty: the point has none, such as a volume of 0 on a logarithmic axis.
+    std::optional<Drawn> of(const ScalingPoint& p, const ScalingPanel& panel) const {
+        const Estimate& e = p.epoch_s;
+        const bool known = e.has_interval() && e.trials >= fewest_trials;
+        const double low = known ? e.low : e.median, high = known ? e.high : e.median;
+        switch (kind_) {
+            case ScalingQuantity::time:
+                return Drawn{e.median / unit_.size, low / unit_.size, high / unit_.size};
+            case ScalingQuantity::volume: {
+                const double sent = p.sent_bytes.value_or(0) / unit_.size;
+                return sent > 0 ? std::optional(Drawn{sent, sent, sent}) : std::nullopt;
+            }
+            case ScalingQuantity::efficiency:
+                break;
+        }
+        const double base = panel.base.epoch_s.median * panel.base.gpus / p.gpus;
+        return Drawn{base / e.median, base / high, base / low};
+    }
+
+    /// The ideal: the base's time divided by the GPUs, or an efficiency of 1, to the most GPUs of the panel.
+    std::string ideal_points(const ScalingPanel& panel) const {
+        int most = panel.base.gpus;
+        for (const ScalingLine& line : panel.lines) most = std::max(most, line.points.back().gpus);
+        if (most == panel.base.gpus || kind_ == ScalingQuantity::volume) return "";
+        if (kind_ == ScalingQuantity::efficiency) return fmt::format("{} 1\n{} 1\n", panel.base.gpus, most);
+        const double first = panel.base.epoch_s.median / unit_.size;
+        return fmt::format("{} {}\n{} {}\n", panel.base.gpus, first, most, first * panel.base.gpus / most);
+    }
+
+private:
+    ScalingQuantity kind_;
+    Unit unit_{};
+};
+
+/// One y axis for all panels.
+struct Extent {
+    double low = 1e300, high = 0;
+};
+Extent extent_of(const std::vector<ScalingPanel>& panels, const Quantity& quantity) {
+    Extent e;
+    for (const ScalingPanel& panel : panels)
+        for (const ScalingLine& line : panel.lines)
+            for (const ScalingPoint& p : line.points)
+                if (const auto drawn = quantity.of(p, panel)) {
+                    e.low = std::min(e.low, drawn->low > 0 ? drawn->low : drawn->middle);
+                    e.high = std::max(e.high, drawn->high);
+                }
+    return e;
+}
+
 /// "set xtics" at the measured numbers of GPUs, "set ytics" at 1, 2 and 5 times the powers of ten.
-std::string panel_axes(const ScalingPanel& panel, const Unit& unit, double low_s, double high_s) {
+std::string panel_axes(const ScalingPanel& panel, const Quantity& quantity, const Extent& extent) {
     std::set<int> gpus;
     for (const ScalingLine& line : panel.lines)
         for (const ScalingPoint& p : line.points) gpus.insert(p.gpus);
     std::vector<std::string> x, y;
     for (const int g : gpus) x.push_back(fmt::format("\"{0}\" {0}", g));
-    const double low = low_s / unit.size / 1.3, high = high_s / unit.size * 1.3;
+    const std::string across = fmt::format("set logscale x 2\nset xtics ({}) nomirror\nset xrange [{:g}:{:g}]\n",
+                                           fmt::join(x, ", "), *gpus.begin() / 1.25, *gpus.rbegin() * 1.25);
+    if (extent.high <= 0) return across;
+    if (!quantity.logarithmic())
+        return across + fmt::format("set yrange [0:{:g}]\n", std::max(1.05, extent.high * 1.05));
+    const double low = extent.low / 1.3, high = extent.high * 1.3;
     // NOLINTNEXTLINE(bugprone-float-loop-counter): powers, not steps
     for (double power = std::pow(10, std::floor(std::log10(low))); power <= high; power *= 10)
         for (const double factor : {1.0, 2.0, 5.0})
             if (factor * power >= low && factor * power <= high)
                 y.push_back(fmt::format("\"{0:g}\" {0:g}", factor * power));
-    return fmt::format(
-        "set logscale x 2\nset logscale y\nset xtics ({}) nomirror\nset ytics ({}) nomirror\n"
-        "set xrange [{:g}:{:g}]\nset yrange [{:g}:{:g}]\n",
-        fmt::join(x, ", "), fmt::join(y, ", "), *gpus.begin() / 1.25, *gpus.rbegin() * 1.25, low, high);
+    return across + fmt::format("set logscale y\nset ytics ({}) nomirror\nset yrange [{:g}:{:g}]\n",
+                                fmt::join(y, ", "), low, high);
 }
 
-std::string with_intervals(const ScalingLine& line, const Unit& unit) {
+/// Lines of one number of GPUs beside each other: intervals of several lines would cover each other.
+double beside(std::size_t number, std::size_t lines) {
+    return std::pow(1.02, static_cast<double>(number) - static_cast<double>(lines - 1) / 2);
+}
+
+std::string with_intervals(const ScalingLine& line, const ScalingPanel& panel, const Quantity& quantity,
+                           double aside) {
     std::string data;
-    for (const ScalingPoint& p : line.points) {
-        const Estimate& e = p.epoch_s;
-        data += fmt::format("{} {} {} {}\n", p.gpus, e.median / unit.size, e.low / unit.size, e.high / unit.size);
-    }
+    for (const ScalingPoint& p : line.points)
+        if (const auto d = quantity.of(p, panel))
+            data += fmt::format("{:g} {} {} {}\n", p.gpus * aside, d->middle, d->low, d->high);
     return data;
 }
 
-std::string mark_points(const ScalingLine& line, const Unit& unit, bool oversubscribed) {
+std::string mark_points(const ScalingLine& line, const ScalingPanel& panel, const Quantity& quantity, double aside,
+                        bool oversubscribed) {
     std::string data;
     for (const ScalingPoint& p : line.points)
-        if (p.oversubscribed == oversubscribed)
-            data += fmt::format("{} {}\n", p.gpus, p.epoch_s.median / unit.size);
+        if (const auto d = quantity.of(p, panel); d && p.oversubscribed == oversubscribed)
+            data += fmt::format("{:g} {}\n", p.gpus * aside, d->middle);
     return data;
 }
 
@@ -128,30 +220,6 @@ std::string interval_style(const std::string& colour) {
 std::string mark_style(const std::string& colour, std::size_t number, bool open) {
     const auto& [hollow, filled] = point_types[number % point_types.size()];
     return fmt::format("using 1:2 with points lc rgb '{}' lw 2 pt {} ps 1.2", colour, open ? hollow : filled);
-}
-
-/// The base's time divided by the GPUs, to the most GPUs of the panel.
-std::string ideal_points(const ScalingPanel& panel, const Unit& unit) {
-    int most = panel.base.gpus;
-    for (const ScalingLine& line : panel.lines) most = std::max(most, line.points.back().gpus);
-    if (most == panel.base.gpus) return "";
-    const double first = panel.base.epoch_s.median / unit.size;
-    return fmt::format("{} {}\n{} {}\n", panel.base.gpus, first, most, first * panel.base.gpus / most);
-}
-
-/// One y axis for all panels.
-struct Extent {
-    double low_s = 1e300, high_s = 0;
-};
-Extent extent_of(const std::vector<ScalingPanel>& panels) {
-    Extent e;
-    for (const ScalingPanel& panel : panels)
-        for (const ScalingLine& line : panel.lines)
-            for (const ScalingPoint& p : line.points) {
-                e.low_s = std::min(e.low_s, p.epoch_s.low > 0 ? p.epoch_s.low : p.epoch_s.median);
-                e.high_s = std::max(e.high_s, p.epoch_s.high);
-            }
-    return e;
 }
 
 std::vector<std::string> lines_above(const ComparisonData& data) {
@@ -170,23 +238,25 @@ std::vector<std::string> lines_above(const ComparisonData& data) {
     return lines;
 }
 
-FigureParts panel_parts(const ScalingPanel& panel, const Unit& unit, const Extent& extent,
+FigureParts panel_parts(const ScalingPanel& panel, const Quantity& quantity, const Extent& extent,
                         const std::vector<std::string>& names, bool legend) {
     FigureParts parts;
-    parts.settings = panel_axes(panel, unit, extent.low_s, extent.high_s);
+    parts.settings = panel_axes(panel, quantity, extent);
     for (const ScalingLine& line : panel.lines) {
         const auto number = usize(std::ranges::find(names, line.name) - names.begin());
         const std::string hue = colour(number);
-        parts.add(with_intervals(line, unit), interval_style(hue), "");
+        const double aside = beside(number, names.size());
+        if (const std::string data = with_intervals(line, panel, quantity, aside); !data.empty())
+            parts.add(data, interval_style(hue), "");
         bool named = !legend;
         for (const bool open : {false, true}) {
-            const std::string data = mark_points(line, unit, open);
+            const std::string data = mark_points(line, panel, quantity, aside, open);
             if (data.empty()) continue;
             parts.add(data, mark_style(hue, number, open), named ? "" : line.name);
             named = true;
         }
     }
-    if (const std::string data = ideal_points(panel, unit); !data.empty())
+    if (const std::string data = quantity.ideal_points(panel); !data.empty())
         parts.add(data, ideal_style, legend ? fmt::format("ideal: {} ÷ gpus", panel.base_name) : "");
     return parts;
 }
@@ -216,34 +286,35 @@ bool shows_scaling(const ComparisonData& data) {
     return false;
 }
 
-std::string scaling_script(const ComparisonData& data, FigureFormat format, FigureHeading shown) {
+std::string scaling_script(const ComparisonData& data, const FigureLook& look, ScalingQuantity shown) {
     const std::vector<ScalingPanel> panels = scaling_panels(data);
     if (panels.empty())
         throw SpecError(fmt::format("the experiment '{}' has no measured time to draw; gnnbench run measures it",
                                     data.experiment));
-    const Extent extent = extent_of(panels);
-    const Unit unit = time_unit(extent.high_s);
+    const Quantity quantity(shown, panels);
+    const Extent extent = extent_of(panels, quantity);
+    if (extent.high <= 0)
+        throw SpecError(fmt::format("the experiment '{}' sends nothing that could be drawn", data.experiment));
     PlotDefinition plot;
     plot.kind = PlotKind::scaling;
     plot.x_label = "GPUs (ranks)";
-    plot.y_label = fmt::format("time per epoch ({})", unit.name);
-    std::vector<std::string> above;
-    if (shown == FigureHeading::shown) above = lines_above(data);
+    plot.y_label = quantity.label();
+    std::vector<std::string> above = shown_heading(lines_above(data), look.heading);
     std::vector<std::string> names;
     for (const ScalingPanel& panel : panels)
         for (const ScalingLine& line : panel.lines)
             if (std::ranges::find(names, line.name) == names.end()) names.push_back(line.name);
     if (panels.size() == 1) {
         if (!above.empty()) above.front() = panels.front().dataset + ", " + above.front();
-        return assembled(panel_parts(panels.front(), unit, extent, names, true), plot, above, format);
+        return assembled(panel_parts(panels.front(), quantity, extent, names, true), plot, above, look);
     }
     PanelFigure figure;
     for (const ScalingPanel& panel : panels)
-        figure.panels.emplace_back(panel.dataset, panel_parts(panel, unit, extent, names, false));
+        figure.panels.emplace_back(panel.dataset, panel_parts(panel, quantity, extent, names, false));
     for (std::size_t i = 0; i < names.size(); ++i)
         figure.legend.emplace_back(mark_style(colour(i), i, false), names[i]);
-    figure.legend.emplace_back(ideal_style, "ideal: the base's time ÷ gpus");
-    return assembled_panels(figure, plot, above, format);
+    if (shown != ScalingQuantity::volume) figure.legend.emplace_back(ideal_style, "ideal: the base's time ÷ gpus");
+    return assembled_panels(figure, plot, above, look);
 }
 
 }  // namespace gnnbench

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ struct ScalingPoint {
     int gpus = 1;
     Estimate epoch_s;
     bool oversubscribed = false;
+    std::optional<double> sent_bytes{};  ///< an epoch, of all ranks
 };
 struct ScalingLine {
     std::string name;     ///< the scheme, and the partitioner and further fields where several are measured
@@ -32,10 +34,17 @@ std::vector<ScalingPanel> scaling_panels(const ComparisonData& data);
 /// Whether anything was measured on several numbers of GPUs.
 bool shows_scaling(const ComparisonData& data);
 
+/// What is drawn over GPUs.
+enum class ScalingQuantity {
+    time,        ///< of an epoch
+    efficiency,  ///< the base's time × its GPUs ÷ (time × GPUs)
+    volume       ///< bytes that an epoch sends
+};
+
 /// An experiment's time per epoch over GPUs as a gnuplot script, both axes logarithmic: a panel for each dataset, a
-/// line for each scheme, 95% intervals, and the base's time divided by GPUs as the ideal. Open marks: oversubscribed.
-/// Throws SpecError where nothing was measured.
-std::string scaling_script(const ComparisonData& data, FigureFormat format,
-                           FigureHeading shown = FigureHeading::shown);
+/// line for each scheme, 95% intervals of four and more trials, and the base's time divided by GPUs as the ideal. Open
+/// marks: oversubscribed. Efficiency has a linear axis. Throws SpecError where nothing was measured.
+std::string scaling_script(const ComparisonData& data, const FigureLook& look,
+                           ScalingQuantity quantity = ScalingQuantity::time);
 
 }  // namespace gnnbench

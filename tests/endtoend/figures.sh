@@ -37,6 +37,16 @@ done
 gnnbench figure plexus/figure-7-1 --output drawn.pdf
 expect_code 0 "a figure as PDF"
 [[ "$(head -c 5 drawn.pdf)" == %PDF- ]] || fail "not a PDF"
+gnnbench figure plexus/figure-7-1 --output column.pdf --width 88mm --font-size 7 --no-footer --data tidy.csv --script drawn.gp
+expect_code 0 "a figure of a column's width, its data and its script"
+[[ "$(head -n 1 tidy.csv)" == row,column,metric,unit,ours* ]] || fail "the figure's data begin with $(head -n 1 tidy.csv)"
+grep -q '^plot ' drawn.gp || fail "the script plots nothing"
+grep -aq 'MediaBox \[ 0 0 249' column.pdf || fail "the PDF is not 88 mm wide: $(grep -a MediaBox column.pdf)"
+gnnbench figure plexus/figure-7-1 --width 88
+expect_code 2 "a width without a unit"
+expect_text err "such as 88mm, 8.8cm or 3.5in; found '88'" "a width without a unit"
+gnnbench figure plexus/figure-7-1 --efficiency
+expect_code 2 "the efficiency of a paper's figure"
 gnnbench figure plexus/table-5-1
 expect_code 2 "a table drawn"
 GNNBENCH_GNUPLOT=/nonexistent/gnuplot gnnbench figure plexus/figure-7-1

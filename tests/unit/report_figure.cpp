@@ -161,10 +161,10 @@ TEST_CASE("a series that is nothing but words is named where the words stand; nu
 
 TEST_CASE("a figure without its heading leaves it out, and is nothing where nothing is drawn") {
     const Drawn none("rows: [x]\ncolumns: [{name: y, measured: false}]\nplot: {kind: bars}\n");
-    CHECK(figure_script(none.resolved, FigureFormat::svg, {}, FigureHeading::left_out).empty());
+    CHECK(figure_script(none.resolved, {FigureFormat::svg, FigureHeading::left_out}).empty());
     const Drawn d(lines + "plot: {kind: bars}\n");
     CHECK_THAT(d.script(), Contains("T (S)"));
-    CHECK_THAT(figure_script(d.resolved, FigureFormat::svg, {}, FigureHeading::left_out), !Contains("T (S)"));
+    CHECK_THAT(figure_script(d.resolved, {FigureFormat::svg, FigureHeading::left_out}), !Contains("T (S)"));
 }
 
 TEST_CASE("no two series of a figure look alike, and only what is drawn is counted") {

@@ -62,7 +62,7 @@ TEST_CASE("the script has intervals, the ideal line, and open marks where ranks 
     CHECK_THAT(script, Contains("1 80\n4 20\n"));  // the ideal, in ms
     CHECK_THAT(script, Contains("ideal: serial ÷ gpus") && Contains("open marks: oversubscribed"));
     CHECK_THAT(script, Contains("d, sweep: time of an epoch"));
-    CHECK_THAT(scaling_script(data, FigureFormat::svg, FigureHeading::left_out), !Contains("time of an epoch"));
+    CHECK_THAT(scaling_script(data, {FigureFormat::svg, FigureHeading::left_out}), !Contains("time of an epoch"));
 }
 
 TEST_CASE("several datasets are panels, and nothing measured is refused") {
@@ -74,4 +74,42 @@ TEST_CASE("several datasets are panels, and nothing measured is refused") {
     CHECK_FALSE(shows_scaling(data));
     data.cells.clear();
     CHECK_THROWS_WITH(scaling_script(data, FigureFormat::svg), Contains("'two' has no measured time to draw"));
+}
+
+TEST_CASE("intervals are of four trials and more, and lines of one number of GPUs stand beside each other") {
+    ComparisonData data;
+    data.experiment = "sweep";
+    data.cells = {timed_cell("serial", 1, "none", 0.08), timed_cell("mg-gcn", 1, "none", 0.04)};
+    data.cells[1].epoch_s = estimate(std::vector<double>{0.03, 0.04, 0.04, 0.05});
+    const std::string script = scaling_script(data, FigureFormat::svg);
+    CHECK_THAT(script, Contains("0.990148 80 80 80\n"));  // of three trials
+    CHECK_THAT(script, Contains("1.00995 40 "));
+    CHECK_THAT(script, !Contains("40 40 40\n"));
+}
+
+TEST_CASE("efficiency and volume over GPUs") {
+    ComparisonData data;
+    data.experiment = "sweep";
+    data.cells = {timed_cell("mg-gcn", 1, "none", 0.08), timed_cell("mg-gcn", 4, "random", 0.04)};
+    CHECK_THAT(scaling_script(data, FigureFormat::svg, ScalingQuantity::efficiency),
+               Contains("parallel efficiency") && Contains("4 0.5\n") && Contains("4 1\n") &&
+                   Contains("set yrange [0:") && !Contains("logscale y"));
+    CHECK_THROWS_WITH(scaling_script(data, FigureFormat::svg, ScalingQuantity::volume), Contains("sends nothing"));
+    data.cells[1].sent_bytes_per_epoch = 3e6;
+    CHECK_THAT(scaling_script(data, FigureFormat::svg, ScalingQuantity::volume),
+               Contains("sent in an epoch (MB)") && Contains("4 3\n") && !Contains("ideal"));
+}
+
+TEST_CASE("a figure of a given width is as wide, with text of the size that is asked for") {
+    ComparisonData data;
+    data.experiment = "sweep";
+    data.cells = {timed_cell("serial", 1, "none", 0.08)};
+    FigureLook look(FigureFormat::pdf, FigureHeading::left_out);
+    look.width_mm = 88;
+    look.font_pt = 6.5;
+    look.font = "Times";
+    CHECK_THAT(scaling_script(data, look), Contains("size 3.465in,") && Contains("fontscale 0.5 ") &&
+                                               Contains("font \"Times,13\"") && !Contains("time of an epoch"));
+    look.heading = FigureHeading::title;
+    CHECK_THAT(scaling_script(data, look), Contains("time of an epoch") && !Contains("columns:"));
 }
