@@ -18,7 +18,7 @@ namespace {
 
 struct ClaimsChoice {
     std::vector<std::string> papers;
-    bool undecided = false;
+    bool undecided = false, count = false;
     std::shared_ptr<OutputFormat> format;
 };
 
@@ -47,8 +47,8 @@ int print_claims(const ClaimsChoice& choice, const GlobalOptions& options) {
         papers.push_back(judged_claims(file, options.database, *choice.format == OutputFormat::json));
         views.push_back({&papers.back()->file, papers.back()->claims});
     }
-    const bool counts = choice.papers.empty() && !choice.undecided;
-    if (*choice.format == OutputFormat::json) {
+    const bool counts = choice.count || (choice.papers.empty() && !choice.undecided);
+    if (*choice.format == OutputFormat::json && !choice.count) {
         nlohmann::ordered_json all = nlohmann::ordered_json::array();
         for (std::size_t i = 0; i < views.size(); ++i)
             all.push_back(claims_json(views[i], choice.undecided,
@@ -76,6 +76,7 @@ void add_claims(CLI::App& app, const GlobalOptions& options, Action& action) {
         ->type_name("PAPER");
     command->add_flag("--undecided", choice->undecided,
                       "Only claims that nothing decides yet, and what is missing");
+    command->add_flag("--count", choice->count, "Only how many claims have which verdict");
     choice->format = add_format_options(*command);
     command->callback(
         [&options, &action, choice] { action = [&options, choice] { return print_claims(*choice, options); }; });

@@ -149,6 +149,7 @@ std::optional<Estimate> CellNumbers::of(ResolvedCell& place, const Measure& m, c
         last = one;
     }
     if (values.empty()) {
+        place.ended = found;
         place.word = status_word(*found.front());
         remark(place, *found.front(), kind);
         return std::nullopt;

@@ -66,6 +66,15 @@ std::string text_of(const Numbers& numbers) {
     return fmt::format("{}", fmt::join(all, ", "));
 }
 
+/// Whether a place is of the paper's setting, but for fields that the paper leaves open.
+bool is_of_setting(const ResolvedCell& place, const PaperClaim& claim) {
+    if (place.papers_setting) return true;
+    return !place.setting().empty() && place.papers_graph && !place.counted &&
+           std::ranges::all_of(place.unlike_paper, [&](const std::string& field) {
+               return std::ranges::find(claim.unstated, field) != claim.unstated.end();
+           });
+}
+
 /// Why a number that there is cannot decide anything; empty if it can.
 std::string why_no_evidence(const ResolvedCell& place, const PaperClaim& claim, EvidenceKind kind) {
     for (const ComparisonCell* cell : place.cells) {
@@ -73,9 +82,9 @@ std::string why_no_evidence(const ResolvedCell& place, const PaperClaim& claim, 
         if (cell->volume_differs) return "a cell's counted bytes are not the stated ones";
     }
     if (kind == EvidenceKind::simulated)
-        return place.papers_setting ? "" : "simulated at another size than the paper's";
+        return is_of_setting(place, claim) ? "" : "simulated at another size than the paper's";
     const bool may_be_scaled = std::ranges::find(claim.on, ClaimSetting::scaled) != claim.on.end();
-    if (!place.papers_setting && !may_be_scaled) return "measured in another setting than the paper's";
+    if (!is_of_setting(place, claim) && !may_be_scaled) return "measured in another setting than the paper's";
     if (kind_of(place) != MetricKind::time || place.counted) return "";
     for (const ComparisonCell* cell : place.cells)
         if (cell->oversubscribed) return "measured with more ranks than cores";
@@ -94,17 +103,24 @@ bool compares_shares_of_a_machine(const Numbers& numbers) {
     return gpus.size() > 1;
 }
 
-std::string settings_of(const Numbers& numbers, EvidenceKind kind) {
-    std::set<std::string> machines;
+std::string settings_of(const Numbers& numbers, const PaperClaim& claim, EvidenceKind kind) {
+    std::set<std::string> machines, assumed;
     bool scaled = false, counted = false;
     for (const ResolvedCell* place : numbers) {
-        scaled |= !place->papers_setting;
+        scaled |= !is_of_setting(*place, claim);
+        if (!place->papers_setting && is_of_setting(*place, claim))
+            for (const std::string& field : place->unlike_paper)
+                for (const ComparisonCell* cell : place->setting())
+                    assumed.insert(fmt::format("{} {}", field, field_text(cell->fields, field)));
         counted |= place->counted;
-        for (const ComparisonCell* cell : place->cells)
-            if (!cell->simulated.empty()) machines.insert(cell->simulated);
+        for (const auto* cells : {&place->cells, &place->ended})
+            for (const ComparisonCell* cell : *cells)
+                if (!cell->simulated.empty()) machines.insert(cell->simulated);
     }
-    if (kind == EvidenceKind::simulated) return fmt::format("SIMULATED on {}", fmt::join(machines, ", "));
-    return scaled ? "scaled" : counted ? "counted" : "paper's setting";
+    const std::string with =
+        assumed.empty() ? "" : fmt::format(", with {}, which the paper does not state", fmt::join(assumed, ", "));
+    if (kind == EvidenceKind::simulated) return fmt::format("SIMULATED on {}{}", fmt::join(machines, ", "), with);
+    return (scaled ? "scaled" : counted ? "counted" : "paper's setting") + with;
 }
 
 /// Judges one claim by numbers of one kind.
@@ -137,7 +153,7 @@ public:
             return v;
         }
         v.places = all;
-        v.setting = settings_of(all, kind_);
+        v.setting = settings_of(all, claim_, kind_);
         if (without > 0) {
             v.why =
                 fmt::format("{} of {} numbers are missing{}", without, places, first.empty() ? "" : ": " + first);

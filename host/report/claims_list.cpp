@@ -1,11 +1,11 @@
 #include "report/claims_list.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "core/plural.hpp"
+#include "report/format.hpp"
 
 namespace gnnbench {
 namespace {
@@ -48,22 +48,11 @@ std::vector<const JudgedClaim*> chosen(const ClaimsView& paper, bool undecided) 
     return all;
 }
 
-/// Words in lines of at most `width` columns, each after `indent` spaces.
+/// Lines of at most `width` columns, each after `indent` blanks.
 std::string folded(const std::string& text, std::size_t indent, std::size_t width) {
-    std::istringstream words(text);
-    std::string out, line, word;
-    const auto columns = [](const std::string& s) {
-        return static_cast<std::size_t>(std::ranges::count_if(s, [](char c) { return (c & 0xC0) != 0x80; }));
-    };
-    const auto flush = [&] {
-        if (!line.empty()) out += std::string(indent, ' ') + line + '\n';
-        line.clear();
-    };
-    while (words >> word) {
-        if (!line.empty() && indent + columns(line) + 1 + columns(word) > width) flush();
-        line += (line.empty() ? "" : " ") + word;
-    }
-    flush();
+    std::string out;
+    for (const std::string& line : folded_to(text, std::max(width, indent + 1) - indent))
+        out += std::string(indent, ' ') + line + '\n';
     return out;
 }
 

@@ -155,6 +155,7 @@ void fill(ResolvedCell& place, const CellNumbers& numbers, const Conditions& whe
     ours.ours = numbers.of(ours, m, where);
     if (!ours.ours) {
         place.word = ours.word;
+        place.ended = ours.ended;
         return inherit(place, ours);
     }
     base.ours = numbers.of(base, m, rebased(where, m.base));

@@ -43,14 +43,6 @@ bool is_papers_value(const ResolvedCell& place, const std::string& field, const 
     return value == c->values.front();
 }
 
-/// Whether these have the paper's values of all fields that the number depends on.
-bool has_papers_values(const ResolvedCell& place) {
-    for (const std::string& field : setting_fields(*place.measure))
-        for (const ComparisonCell* cell : place.own)
-            if (!is_papers_value(place, field, field_text(cell->fields, field))) return false;
-    return !place.own.empty();
-}
-
 bool has_synthetic_graph(const ComparisonCell& cell) { return cell.synthetic.find("graph") != std::string::npos; }
 
 /// "4, 8 for 512": ours, and the paper's where `where` has it.
@@ -85,21 +77,48 @@ std::string scale_of(const ResolvedTable& r, const std::map<std::string, std::st
 
 }  // namespace
 
+std::vector<std::string> fields_unlike_paper(const ResolvedCell& place) {
+    std::vector<std::string> fields = setting_fields(*place.measure);
+    std::erase_if(fields, [&](const std::string& field) {
+        return std::ranges::all_of(place.setting(), [&](const ComparisonCell* cell) {
+            return is_papers_value(place, field, field_text(cell->fields, field));
+        });
+    });
+    return fields;
+}
+
+namespace {
+
+/// Those of a comparison's both sides, or those that ended without a number.
+const std::vector<const ComparisonCell*>& cells_behind(const ResolvedCell& place) {
+    return place.cells.empty() ? place.ended : place.cells;
+}
+
+}  // namespace
+
+bool has_papers_graph(const ResolvedCell& place) {
+    return std::ranges::none_of(cells_behind(place), [](const ComparisonCell* c) {
+        return !c->simulated.empty() || has_synthetic_graph(*c);
+    });
+}
+
+bool has_graph_of_papers_size(const ResolvedCell& place, const ResolvedTable& r) {
+    return std::ranges::all_of(cells_behind(place), [&](const ComparisonCell* c) {
+        if (!has_synthetic_graph(*c)) return true;
+        const std::string name = field_text(c->fields, "dataset");
+        const auto there = r.definition->vertices.find(name), here = r.simulated_vertices.find(name);
+        if (there == r.definition->vertices.end() || here == r.simulated_vertices.end()) return false;
+        return std::abs(here->second / there->second - 1) <= 0.05;
+    });
+}
+
 bool is_papers_setting(const ResolvedCell& place) {
     if (place.counted) return false;  // checked where it is placed
-    return has_papers_values(place) && std::ranges::none_of(place.cells, [](const ComparisonCell* c) {
-               return !c->simulated.empty() || has_synthetic_graph(*c);
-           });
+    return !place.setting().empty() && fields_unlike_paper(place).empty() && has_papers_graph(place);
 }
 
 bool is_of_papers_size(const ResolvedCell& place, const ResolvedTable& r) {
-    return has_papers_values(place) && std::ranges::all_of(place.cells, [&](const ComparisonCell* c) {
-               if (!has_synthetic_graph(*c)) return true;
-               const std::string name = field_text(c->fields, "dataset");
-               const auto there = r.definition->vertices.find(name), here = r.simulated_vertices.find(name);
-               if (there == r.definition->vertices.end() || here == r.simulated_vertices.end()) return false;
-               return std::abs(here->second / there->second - 1) <= 0.05;
-           });
+    return !place.setting().empty() && fields_unlike_paper(place).empty() && has_graph_of_papers_size(place, r);
 }
 
 std::string setting_differences(const ResolvedTable& r) {

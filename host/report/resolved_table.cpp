@@ -103,6 +103,8 @@ ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, c
         for (const TableLine& column : t.columns) {
             ResolvedCell& place = line.emplace_back(resolved_place(t, row, column, numbers));
             place.papers_setting = is_papers_setting(place);
+            place.papers_graph = has_papers_graph(place);
+            place.unlike_paper = fields_unlike_paper(place);
             note_vertices(r.vertices, place, read);
             if (const auto one = t.counted.find({row.name, column.name}); one != t.counted.end())
                 place_counted(place, one->second);
@@ -115,13 +117,19 @@ ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, c
         for (const TableLine& column : t.columns) {
             ResolvedCell& place = line.emplace_back(resolved_place(t, row, column, predicted));
             note_vertices(r.simulated_vertices, place, read);
-            place.papers_setting = is_of_papers_size(place, r);
             place.fitted =
                 !t.fitted_to.empty() && std::ranges::any_of(place.cells, [&](const ComparisonCell* cell) {
                     return predicted.fits(*cell, t.fitted_to);
                 });
         }
     }
+    // A cell that did not fit has no count of its vertices; another one of its graph has.
+    for (auto& line : r.simulated)
+        for (ResolvedCell& place : line) {
+            place.papers_setting = is_of_papers_size(place, r);
+            place.papers_graph = has_graph_of_papers_size(place, r);
+            place.unlike_paper = fields_unlike_paper(place);
+        }
     return r;
 }
 

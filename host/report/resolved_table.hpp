@@ -24,12 +24,18 @@ struct ResolvedCell {
     std::optional<double> published;
     std::vector<const ComparisonCell*> cells;  ///< behind our number, and its baselines
     std::vector<const ComparisonCell*> own;    ///< of these, the place's own
-    bool counted = false;                      ///< ours is not from a trial: see Counted
+    std::vector<const ComparisonCell*>
+        ended;                    ///< where it has no number: the place's own cells, which ended otherwise
+    bool counted = false;         ///< ours is not from a trial: see Counted
     bool fitted = false;          ///< constants of the simulated machine were fitted to one of `cells`
     bool papers_setting = false;  ///< ours is of the paper's dataset, model and number of devices
+    bool papers_graph = false;    ///< its graph is the paper's, or as large where it is simulated
+    std::vector<std::string> unlike_paper;  ///< fields of the setting that are not known to be the paper's
 
     /// How it shows where there is no number.
     const std::string& placeholder() const { return verdict.empty() ? word : verdict; }
+    /// The cells that say which setting the place is of.
+    const std::vector<const ComparisonCell*>& setting() const { return own.empty() ? ended : own; }
     bool shows() const { return ours.has_value() || !placeholder().empty(); }
     /// A published number of another kind than the place's own, such as a count of GPUs among times.
     bool other_kind() const;

@@ -10,6 +10,7 @@ using KeyType = TableKeyType;
 using Words = std::span<const char* const>;
 
 constexpr std::array over_values{"each", "mean", "geometric_mean", "median", "minimum", "maximum"};
+constexpr std::array open_fields{"model.hidden", "gpus"};
 constexpr std::array settings{"paper", "scaled", "simulated"};
 
 constexpr std::array all_keys{
@@ -63,6 +64,9 @@ constexpr std::array all_keys{
     TableKey{"claim", "out_of_memory", KeyType::text, {}, false, "Numbers whose trials run out of memory"},
     TableKey{"claim", "on", KeyType::words, Words(settings), false,
              "The settings that can carry it; default: paper and simulated"},
+    TableKey{
+        "claim", "unstated", KeyType::words, Words(open_fields), false,
+        "Fields that the paper leaves open: numbers with any value of ours can carry the claim, and it is shown"},
     TableKey{"claim", "caution", KeyType::text, {}, false, "What readers of its verdict must know"},
     TableKey{"claim",
              "contradicts",

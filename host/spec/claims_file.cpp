@@ -56,6 +56,7 @@ PaperClaim read_claim(const YamlNode& n) {
                            : word == "scaled" ? ClaimSetting::scaled
                                               : ClaimSetting::simulated);
     }
+    c.unstated = texts(n.find("unstated"));
     c.caution = text_at(n, "caution");
     c.contradicts = text_at(n, "contradicts");
     c.missing = text_at(n, "missing");

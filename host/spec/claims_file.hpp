@@ -46,6 +46,8 @@ struct PaperClaim {
     std::string rises, falls, runs, out_of_memory;  ///< numbers of which this holds, from place to place
 
     std::vector<ClaimSetting> on{ClaimSetting::paper, ClaimSetting::simulated};
+    std::vector<std::string>
+        unstated;             ///< fields of the setting that the paper leaves open: any value of ours is taken
     std::string caution;      ///< what readers of the verdict must know
     std::string contradicts;  ///< how the paper contradicts itself here; its tables are judged
     std::string missing;      ///< why it cannot be judged; empty where it has a relation

@@ -115,6 +115,26 @@ TEST_CASE("numbers that cannot carry a claim leave it undecided, and the reason 
                Contains("fewer than three trials"));
 }
 
+TEST_CASE("a field that the paper leaves open may have any value, which is shown") {
+    Numbers n;
+    n.add("a", ten);
+    Made& m = n.add("b", five);
+    m.place.papers_setting = false;
+    m.place.papers_graph = true;
+    m.place.unlike_paper = {"model.hidden"};
+    m.cell.fields["model.hidden"] = std::string("16");
+    PaperClaim c = quotient(2);
+    CHECK(n.ruling(c) == Ruling::undecided);
+    c.unstated = {"model.hidden"};
+    CHECK(n.ruling(c) == Ruling::reproduced);
+    CHECK_THAT(n.judged(c).measured.setting, Contains("with model.hidden 16, which the paper does not state"));
+    m.place.unlike_paper.emplace_back("gpus");
+    CHECK(n.ruling(c) == Ruling::undecided);
+    m.place.unlike_paper.pop_back();
+    m.place.papers_graph = false;
+    CHECK(n.ruling(c) == Ruling::undecided);
+}
+
 TEST_CASE("times of different numbers of ranks on one machine's cores are no speed-up") {
     Numbers n;
     n.add("a", ten, 1).cell.fields = {{"kernel", std::string("cpu")}};
