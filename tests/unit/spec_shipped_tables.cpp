@@ -218,3 +218,17 @@ TEST_CASE(
     }
     CHECK(lines > 300);
 }
+
+TEST_CASE("the claims of the four papers are valid, and those that are not judged say what is missing") {
+    for (const char* paper : {"mg-gcn", "gossip", "plexus", "demirci"}) {
+        INFO(paper);
+        const ClaimsFile file = load_claims_file(shipped_folder / paper / "claims.yaml");
+        CHECK(file.name == paper);
+        CHECK(file.claims.size() > 100);
+        for (const PaperClaim& claim : file.claims) {
+            INFO(claim.id);
+            CHECK(claim.says.ends_with('.'));
+            CHECK((claim.judged() || claim.missing.size() > 10));
+        }
+    }
+}
