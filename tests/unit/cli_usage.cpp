@@ -172,6 +172,8 @@ TEST_CASE("values of every command's options and arguments can be completed, or 
                                     "NAME",
                                     "NAME,...",
                                     "TITLE",
+                                    "WIDTH",
+                                    "POINTS",
                                     "ROW",
                                     "SQL",
                                     "PARTITION",
