@@ -38,13 +38,22 @@ Outcome worst(std::span<const Outcome> outcomes) {
 
 Outcome undecided(std::string why) { return {Ruling::undecided, "", std::move(why)}; }
 
+/// Whether a number is off by a factor of 2 at most. Of ratios what exceeds 1 is compared: 1.1 is a tenth of a speed-up of 2.
+bool is_within_2(double ours, double claimed, bool is_ratio) {
+    double quotient = ours / claimed;
+    if (is_ratio && claimed != 1) {
+        const double gain = claimed > 1 ? ours - 1 : 1 / ours - 1,
+                     stated = claimed > 1 ? claimed - 1 : 1 / claimed - 1;
+        quotient = gain / stated;
+    }
+    return quotient >= 0.5 && quotient <= 2;
+}
+
 /// How a place's number compares with what is claimed of it.
 Ruling against(double ours, double claimed, double within, bool is_ratio) {
     if (claimed == 0) return ours == 0 ? Ruling::reproduced : Ruling::contradicted;
-    const double quotient = ours / claimed;
-    if (is_ratio && claimed != 1 && (ours - 1) * (claimed - 1) <= 0) return Ruling::contradicted;
-    if (std::abs(quotient - 1) <= within * (1 + 1e-12)) return Ruling::reproduced;
-    return quotient >= 0.5 && quotient <= 2 ? Ruling::within_2 : Ruling::contradicted;
+    if (!is_within_2(ours, claimed, is_ratio)) return Ruling::contradicted;
+    return std::abs(ours / claimed - 1) <= within * (1 + 1e-12) ? Ruling::reproduced : Ruling::within_2;
 }
 
 MetricKind kind_of(const ResolvedCell& place) {
@@ -166,7 +175,8 @@ public:
             return v;
         }
         const Outcome outcome = judged();
-        v.ruling = std::ranges::any_of(all, &ResolvedCell::fitted) ? Ruling::fitted : outcome.ruling;
+        const bool fitted = std::ranges::any_of(all, &ResolvedCell::fitted) && outcome.ruling != Ruling::undecided;
+        v.ruling = fitted ? Ruling::fitted : outcome.ruling;
         v.ours = outcome.ours;
         v.why = outcome.why;
         return v;
@@ -297,7 +307,8 @@ private:
         if (!never)
             return undecided(fmt::format("the interval from {} to {} has {} inside", three_digits(e.low),
                                          three_digits(e.high), three_digits(bound)));
-        return {bound == 1 ? Ruling::contradicted : against(e.median, bound, 0, true), "", ""};
+        const bool near = bound != 1 && (e.median > 1) == (bound > 1) && is_within_2(e.median, bound, bound > 1);
+        return {near ? Ruling::within_2 : Ruling::contradicted, "", ""};
     }
 
     Outcome matched() const {
@@ -324,12 +335,16 @@ private:
         return outcome;
     }
 
-    /// Whether a is below b, as far as their intervals allow to say.
+    /// Whether a is below b, as far as their intervals allow to say. Numbers without intervals, as simulated ones, have to
+    /// differ by more than a thousandth: the last digits of a model decide nothing.
     static Outcome below(const ResolvedCell& a, const ResolvedCell& b) {
         if (!a.ours || !b.ours) return undecided("a place has no number");
+        constexpr double least = 1e-3;
+        const double low = a.ours->median, high = b.ours->median;
+        if (std::abs(low - high) <= least * std::max(std::abs(low), std::abs(high)))
+            return undecided("two numbers differ by a thousandth at most");
         if (a.ours->high < b.ours->low) return {};
-        if (a.ours->low > b.ours->high || (!a.ours->has_interval() && !b.ours->has_interval()))
-            return {Ruling::contradicted, "", ""};
+        if (a.ours->low > b.ours->high) return {Ruling::contradicted, "", ""};
         return undecided("the intervals of two numbers overlap");
     }
 
@@ -357,9 +372,16 @@ private:
     }
 
     Outcome ended(const std::string& name, bool out_of_memory) const {
-        Outcome outcome{Ruling::reproduced, text_of(numbers_.at(name)), ""};
-        for (const ResolvedCell* place : numbers_.at(name))
-            if ((place->word == "OOM") != out_of_memory) outcome.ruling = Ruling::contradicted;
+        std::vector<Outcome> all;
+        for (const ResolvedCell* place : numbers_.at(name)) {
+            const bool full = place->word == "OOM";
+            if (!full && !place->ours)
+                all.push_back(undecided(fmt::format("a trial ended as '{}'", place->placeholder())));
+            else
+                all.push_back({full == out_of_memory ? Ruling::reproduced : Ruling::contradicted, "", ""});
+        }
+        Outcome outcome = worst(all);
+        outcome.ours = text_of(numbers_.at(name));
         return outcome;
     }
 

@@ -46,13 +46,14 @@ have several relations, all of which have to hold.
 | verdict | when |
 | --- | --- |
 | REPRODUCED | every relation holds; a stated number is met `within` its share |
-| WITHIN 2× | a number is off by more than that, and by a factor of 2 at most, in the direction that is claimed |
+| WITHIN 2× | a number is off by more than that, and by a factor of 2 at most, in the direction that is claimed; of ratios what exceeds 1 is compared |
 | CONTRADICTED | a relation does not hold |
 | FITTED | it holds or not, but constants of the simulated machine were fitted to one of its numbers (`fitted_to`) |
 | UNDECIDED | a number is missing, or no setting that was run can carry the claim; the reason says which |
 
 A claim is judged twice, by what was measured and by what was simulated, and both are counted. Of measured numbers an order
-or a bound is decided only where the whole confidence interval agrees. These cannot carry a claim, and leave it undecided:
+or a bound is decided only where the whole confidence interval agrees; simulated numbers have an order where they differ by
+more than a thousandth. These cannot carry a claim, and leave it undecided:
 
 - numbers of another setting than the paper's (`ours ÷ paper` would not stand beside them), unless `on` has `scaled`;
 - times of more ranks × threads than cores, times of different numbers of CPU ranks, which are shares of one machine, and

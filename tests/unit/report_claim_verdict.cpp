@@ -151,8 +151,10 @@ TEST_CASE("a factor is met within its share, missed by 2 at most, or contradicte
     n.add("b", five);
     CHECK(n.ruling(quotient(1.9)) == Ruling::reproduced);
     CHECK(n.ruling(quotient(3)) == Ruling::within_2);
-    CHECK(n.ruling(quotient(4.1)) == Ruling::contradicted);
+    CHECK(n.ruling(quotient(3.1)) == Ruling::contradicted);
     CHECK(n.ruling(quotient(0.9)) == Ruling::contradicted);  // near, but the other way round
+    CHECK(n.ruling(quotient(1.5)) == Ruling::within_2);      // 1 is twice 0.5
+    CHECK(n.ruling(quotient(1.4)) == Ruling::contradicted);
     PaperClaim plain = quotient(0.99);
     std::swap(plain.is, plain.factor);
     plain.value = "a / b / 2";
@@ -216,6 +218,18 @@ TEST_CASE("numbers are compared with those that the paper gives, words too") {
     CHECK(n.ruling(c) == Ruling::contradicted);
 }
 
+TEST_CASE("simulated numbers that differ in their last digits have no order") {
+    Numbers n;
+    n.simulated("a", 1);
+    n.simulated("b", 1 + 1e-9);
+    PaperClaim c = about({{"low", {"a"}}, {"high", {"b"}}});
+    c.order = {"low", "high"};
+    CHECK(n.ruling(c) == Ruling::undecided);
+    n.simulated("c", 1.01);
+    c.numbers["high"].rows = {"c"};
+    CHECK(n.ruling(c) == Ruling::reproduced);
+}
+
 TEST_CASE("what fits and what does not") {
     Numbers n;
     n.add("fits", ten);
@@ -226,6 +240,9 @@ TEST_CASE("what fits and what does not") {
     CHECK(n.ruling(c) == Ruling::reproduced);
     std::swap(c.runs, c.out_of_memory);
     CHECK(n.ruling(c) == Ruling::contradicted);
+    n.at("full").place.word = "failed";
+    std::swap(c.runs, c.out_of_memory);
+    CHECK(n.ruling(c) == Ruling::undecided);
 }
 
 TEST_CASE("a simulated number that constants were fitted to reproduces nothing") {

@@ -76,7 +76,7 @@ TEST_CASE("what is wrong with a claim is said with its line, its name and what i
     CHECK_THAT(claim_mistakes(claim_text("    matches: one\n    on: [measured]\n")),
                Contains("allowed: paper, scaled, simulated"));
     CHECK_THAT(claim_mistakes(claim_text("    matches: one\n    within: 2\n")), Contains("a number from 0 to 1"));
-    CHECK_THAT(claim_mistakes(claim_text("    mathces: one\n")), Contains("did you mean 'matches'?"));
+    CHECK_THAT(claim_mistakes(claim_text("    matchez: one\n")), Contains("did you mean 'matches'?"));
     CHECK_THAT(claim_mistakes(claim_text("    matches: one\n") + claim_text("    matches: one\n")),
                Contains("two claims have this id"));
 }
