@@ -92,7 +92,7 @@ std::string why_no_evidence(const ResolvedCell& place, const PaperClaim& claim, 
     }
     if (kind == EvidenceKind::simulated)
         return is_of_setting(place, claim) ? "" : "simulated at another size than the paper's";
-    const bool may_be_scaled = std::ranges::find(claim.on, ClaimSetting::scaled) != claim.on.end();
+    const bool may_be_scaled = std::ranges::find(claim.settings, ClaimSetting::scaled) != claim.settings.end();
     if (!is_of_setting(place, claim) && !may_be_scaled) return "measured in another setting than the paper's";
     if (kind_of(place) != MetricKind::time || place.counted) return "";
     for (const ComparisonCell* cell : place.cells)
@@ -414,7 +414,7 @@ JudgedClaim judge(const PaperClaim& claim, const FindPlace& find) {
         judged.measured.why = judged.simulated.why = claim.missing;
         return judged;
     }
-    const auto may = [&](ClaimSetting s) { return std::ranges::find(claim.on, s) != claim.on.end(); };
+    const auto may = [&](ClaimSetting s) { return std::ranges::find(claim.settings, s) != claim.settings.end(); };
     if (may(ClaimSetting::paper) || may(ClaimSetting::scaled))
         judged.measured = Judge(claim, find, EvidenceKind::measured).verdict();
     else

@@ -62,7 +62,7 @@ constexpr std::array all_keys{
         "claim", "falls", KeyType::text, {}, false, "Numbers that fall from each of their places to the next"},
     TableKey{"claim", "runs", KeyType::text, {}, false, "Numbers whose trials end well: what they train fits"},
     TableKey{"claim", "out_of_memory", KeyType::text, {}, false, "Numbers whose trials run out of memory"},
-    TableKey{"claim", "on", KeyType::words, Words(settings), false,
+    TableKey{"claim", "settings", KeyType::words, Words(settings), false,
              "The settings that can carry it; default: paper and simulated"},
     TableKey{
         "claim", "unstated", KeyType::words, Words(open_fields), false,

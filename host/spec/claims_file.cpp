@@ -49,10 +49,10 @@ PaperClaim read_claim(const YamlNode& n) {
     c.falls = text_at(n, "falls");
     c.runs = text_at(n, "runs");
     c.out_of_memory = text_at(n, "out_of_memory");
-    if (n.find("on")) {
-        c.on.clear();
-        for (const std::string& word : texts(n.find("on")))
-            c.on.push_back(word == "paper"    ? ClaimSetting::paper
+    if (n.find("settings")) {
+        c.settings.clear();
+        for (const std::string& word : texts(n.find("settings")))
+            c.settings.push_back(word == "paper"    ? ClaimSetting::paper
                            : word == "scaled" ? ClaimSetting::scaled
                                               : ClaimSetting::simulated);
     }

@@ -45,7 +45,7 @@ struct PaperClaim {
     std::vector<std::string> order;  ///< numbers from the lowest to the highest
     std::string rises, falls, runs, out_of_memory;  ///< numbers of which this holds, from place to place
 
-    std::vector<ClaimSetting> on{ClaimSetting::paper, ClaimSetting::simulated};
+    std::vector<ClaimSetting> settings{ClaimSetting::paper, ClaimSetting::simulated};
     std::vector<std::string>
         unstated;             ///< fields of the setting that the paper leaves open: any value of ours is taken
     std::string caution;      ///< what readers of the verdict must know

@@ -55,7 +55,7 @@ A claim is judged twice, by what was measured and by what was simulated, and bot
 or a bound is decided only where the whole confidence interval agrees; simulated numbers have an order where they differ by
 more than a thousandth. These cannot carry a claim, and leave it undecided:
 
-- numbers of another setting than the paper's (`ours ÷ paper` would not stand beside them), unless `on` has `scaled`;
+- numbers of another setting than the paper's (`ours ÷ paper` would not stand beside them), unless `settings` has `scaled`;
 - times of more ranks × threads than cores, times of different numbers of CPU ranks, which are shares of one machine, and
   times of fewer than three trials;
 - cells whose verification failed, or whose counted bytes are not the stated ones;

@@ -40,7 +40,7 @@ expect_code 0 "the claims"
 expect_text out "UNDECIDED  my-paper/faster-than-serial" "a claim on the paper's setting"
 expect_text out "measured in another setting than the paper's" "a claim on the paper's setting"
 expect_text out "missing: hardware counters of the paper's device" "a claim that is not judged"
-sed -i 's/    factor: 1.8/    at_least: 1e-9\n    on: scaled/' experiments/my-paper/claims.yaml
+sed -i 's/    factor: 1.8/    at_least: 1e-9\n    settings: scaled/' experiments/my-paper/claims.yaml
 gnnbench claims my-paper
 expect_text out "times of different numbers of ranks on one machine's cores" "a speed-up over ranks that share cores"
 sed -i 's/row: 2, column: speed-up/row: 1, column: mg-gcn/' experiments/my-paper/claims.yaml

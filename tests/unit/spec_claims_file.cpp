@@ -73,7 +73,7 @@ TEST_CASE("what is wrong with a claim is said with its line, its name and what i
                Contains("expected a number above 0"));
     CHECK_THAT(claim_mistakes(claim_text("    rises: one\n")), Contains("expected two or more places"));
     CHECK_THAT(claim_mistakes(claim_text("    order: [one]\n")), Contains("expected two or more names"));
-    CHECK_THAT(claim_mistakes(claim_text("    matches: one\n    on: [measured]\n")),
+    CHECK_THAT(claim_mistakes(claim_text("    matches: one\n    settings: [measured]\n")),
                Contains("allowed: paper, scaled, simulated"));
     CHECK_THAT(claim_mistakes(claim_text("    matches: one\n    within: 2\n")), Contains("a number from 0 to 1"));
     CHECK_THAT(claim_mistakes(claim_text("    matchez: one\n")), Contains("did you mean 'matches'?"));
@@ -105,7 +105,7 @@ TEST_CASE("a claim's numbers are places of a table that is there, as many of eac
 
 TEST_CASE("a file of claims is read with the tables that it names") {
     const ClaimsFile file =
-        claims_in(claim_text("    value: one / many\n    over: mean\n    at_least: 2\n    on: scaled\n") +
+        claims_in(claim_text("    value: one / many\n    over: mean\n    at_least: 2\n    settings: scaled\n") +
                   "  - {id: d, at: b, says: c, missing: a GPU}\n");
     CHECK(file.name == "gnnbench-claims-test");
     REQUIRE(file.claims.size() == 2);
@@ -113,7 +113,7 @@ TEST_CASE("a file of claims is read with the tables that it names") {
     CHECK(c.judged());
     CHECK(c.over == OverValues::mean);
     CHECK(c.at_least == 2);
-    CHECK(c.on == std::vector{ClaimSetting::scaled});
+    CHECK(c.settings == std::vector{ClaimSetting::scaled});
     CHECK(c.numbers.at("many").rows == std::vector<std::string>{"1", "2", "4"});
     CHECK(!file.claims.back().judged());
     CHECK(file.tables.contains("table-1"));
