@@ -175,8 +175,8 @@ std::string panel_axes(const ScalingPanel& panel, const Quantity& quantity, cons
         for (const ScalingPoint& p : line.points) gpus.insert(p.gpus);
     std::vector<std::string> x, y;
     for (const int g : gpus) x.push_back(fmt::format("\"{0}\" {0}", g));
-    const std::string across = fmt::format("set logscale x 2\nset xtics ({}) nomirror\nset xrange [{:g}:{:g}]\n",
-                                           fmt::join(x, ", "), *gpus.begin() / 1.25, *gpus.rbegin() * 1.25);
+    std::string across = fmt::format("set logscale x 2\nset xtics ({}) nomirror\nset xrange [{:g}:{:g}]\n",
+                                     fmt::join(x, ", "), *gpus.begin() / 1.25, *gpus.rbegin() * 1.25);
     if (extent.high <= 0) return across;
     if (!quantity.logarithmic())
         return across + fmt::format("set yrange [0:{:g}]\n", std::max(1.05, extent.high * 1.05));

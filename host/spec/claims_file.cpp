@@ -53,8 +53,8 @@ PaperClaim read_claim(const YamlNode& n) {
         c.settings.clear();
         for (const std::string& word : texts(n.find("settings")))
             c.settings.push_back(word == "paper"    ? ClaimSetting::paper
-                           : word == "scaled" ? ClaimSetting::scaled
-                                              : ClaimSetting::simulated);
+                                 : word == "scaled" ? ClaimSetting::scaled
+                                                    : ClaimSetting::simulated);
     }
     c.unstated = texts(n.find("unstated"));
     c.caution = text_at(n, "caution");
