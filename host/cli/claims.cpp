@@ -1,4 +1,5 @@
 // gnnbench claims: which claims of the papers hold.
+#include <algorithm>
 #include <iostream>
 
 #include <fmt/format.h>
@@ -47,6 +48,14 @@ int print_claims(const ClaimsChoice& choice, const GlobalOptions& options) {
         papers.push_back(judged_claims(file, options.database, *choice.format == OutputFormat::json));
         views.push_back({&papers.back()->file, papers.back()->claims});
     }
+    const bool any = std::ranges::any_of(papers, [](const auto& paper) {
+        return std::ranges::any_of(paper->tables, [](const auto& table) { return table->has_cells(); });
+    });
+    if (!any)
+        std::cerr << fmt::format(
+            "gnnbench: {} has no trial of these papers' experiments, so only what was counted decides a claim; "
+            "gnnbench run experiments/PAPER --profile simulated (or small) runs them\n",
+            options.database.string());
     const bool counts = choice.count || (choice.papers.empty() && !choice.undecided);
     if (*choice.format == OutputFormat::json && !choice.count) {
         nlohmann::ordered_json all = nlohmann::ordered_json::array();

@@ -59,6 +59,8 @@ gnnbench run experiments/my-paper/claims.yaml
 expect_code 2 "claims that are run"
 expect_text err "is a list of a paper's claims" "claims that are run"
 sed -i 's/column: mggcn/column: mg-gcn/' experiments/my-paper/claims.yaml
+gnnbench --database none.sqlite claims my-paper
+expect_text err "none.sqlite has no trial of these papers' experiments" "claims without a trial"
 gnnbench claims their-paper
 expect_code 2 "claims of a paper that is not there"
 expect_text err "my-paper" "claims of a paper that is not there"
