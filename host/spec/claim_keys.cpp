@@ -64,9 +64,9 @@ constexpr std::array all_keys{
     TableKey{"claim", "out_of_memory", KeyType::text, {}, false, "Numbers whose trials run out of memory"},
     TableKey{"claim", "settings", KeyType::words, Words(settings), false,
              "The settings that can carry it; default: paper and simulated"},
-    TableKey{
-        "claim", "unstated", KeyType::words, Words(open_fields), false,
-        "Fields that the paper leaves open: numbers with any value of ours can carry the claim, and it is shown"},
+    TableKey{"claim", "unstated", KeyType::words, Words(open_fields), false,
+             "Fields that the paper leaves open: numbers with any value of ours can carry the claim, which is "
+             "shown. For ratios and orders: a time by itself depends on them"},
     TableKey{"claim", "caution", KeyType::text, {}, false, "What readers of its verdict must know"},
     TableKey{"claim",
              "contradicts",
