@@ -48,6 +48,22 @@ bool has_value(const ComparisonCell& cell, const Condition& c) {
     return std::ranges::find(c.values, text_of(field->second)) != c.values.end();
 }
 
+void add_new(std::vector<std::string>& all, const std::vector<std::string>& more) {
+    for (const std::string& text : more)
+        if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+}
+
+void remark(ResolvedCell& place, const ComparisonCell& cell, MetricKind kind) {
+    add_new(place.remarks, remarks_on(cell, kind));
+    if (kind != MetricKind::data && kind != MetricKind::partition) add_new(place.provenance, provenance_of(cell));
+}
+
+std::string name(const ComparisonCell& c) {
+    return fmt::format("{} {} {} on {} gpus", c.dataset, c.scheme, c.partitioner, c.gpus);
+}
+
+}  // namespace
+
 double combined(OverCells how, const std::vector<double>& values) {
     switch (how) {
         case OverCells::minimum:
@@ -67,22 +83,6 @@ double combined(OverCells how, const std::vector<double>& values) {
     }
     return median(values);
 }
-
-void add_new(std::vector<std::string>& all, const std::vector<std::string>& more) {
-    for (const std::string& text : more)
-        if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
-}
-
-void remark(ResolvedCell& place, const ComparisonCell& cell, MetricKind kind) {
-    add_new(place.remarks, remarks_on(cell, kind));
-    if (kind != MetricKind::data && kind != MetricKind::partition) add_new(place.provenance, provenance_of(cell));
-}
-
-std::string name(const ComparisonCell& c) {
-    return fmt::format("{} {} {} on {} gpus", c.dataset, c.scheme, c.partitioner, c.gpus);
-}
-
-}  // namespace
 
 CellNumbers::CellNumbers(const TableDefinition& definition, const MeasuredCells& measured, const ReadMetric& read)
     : measured_(measured), read_(read) {

@@ -9,6 +9,9 @@
 
 namespace gnnbench {
 
+/// Several numbers, not none, as one; of `only`, which is for single numbers, the median.
+double combined(OverCells how, const std::vector<double>& values);
+
 /// Numbers of the measured cells that satisfy some conditions.
 class CellNumbers {
 public:

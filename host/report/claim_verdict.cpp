@@ -2,23 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "record/cell_filter.hpp"
+#include "report/cell_numbers.hpp"
+#include "report/claim_evidence.hpp"
 #include "report/paper_table.hpp"
 #include "report/units.hpp"
-#include "spec/metrics.hpp"
 
 namespace gnnbench {
 namespace {
-
-/// Numbers of one name, place by place.
-using Numbers = std::vector<const ResolvedCell*>;
 
 struct Outcome {
     Ruling ruling = Ruling::reproduced;
@@ -56,11 +51,6 @@ Ruling against(double ours, double claimed, double within, bool is_ratio) {
     return std::abs(ours / claimed - 1) <= within * (1 + 1e-12) ? Ruling::reproduced : Ruling::within_2;
 }
 
-MetricKind kind_of(const ResolvedCell& place) {
-    const Metric* metric = find_metric(place.measure->metric);
-    return metric ? metric->kind : MetricKind::time;
-}
-
 bool is_ratio(const ResolvedCell& place) { return place.measure->unit == "×"; }
 
 std::string text_of(const ResolvedCell& place) {
@@ -73,63 +63,6 @@ std::string text_of(const Numbers& numbers) {
     std::vector<std::string> all;
     for (const ResolvedCell* place : numbers) all.push_back(text_of(*place));
     return fmt::format("{}", fmt::join(all, ", "));
-}
-
-/// Whether a place is of the paper's setting, but for fields that the paper leaves open.
-bool is_of_setting(const ResolvedCell& place, const PaperClaim& claim) {
-    if (place.papers_setting) return true;
-    return !place.setting().empty() && place.papers_graph && !place.counted &&
-           std::ranges::all_of(place.unlike_paper, [&](const std::string& field) {
-               return std::ranges::find(claim.unstated, field) != claim.unstated.end();
-           });
-}
-
-/// Why a number that there is cannot decide anything; empty if it can.
-std::string why_no_evidence(const ResolvedCell& place, const PaperClaim& claim, EvidenceKind kind) {
-    for (const ComparisonCell* cell : place.cells) {
-        if (cell->verification.status == VerificationStatus::failed) return "a cell failed its verification";
-        if (cell->volume_differs) return "a cell's counted bytes are not the stated ones";
-    }
-    if (kind == EvidenceKind::simulated)
-        return is_of_setting(place, claim) ? "" : "simulated at another size than the paper's";
-    const bool may_be_scaled = std::ranges::find(claim.settings, ClaimSetting::scaled) != claim.settings.end();
-    if (!is_of_setting(place, claim) && !may_be_scaled) return "measured in another setting than the paper's";
-    if (kind_of(place) != MetricKind::time || place.counted) return "";
-    for (const ComparisonCell* cell : place.cells)
-        if (cell->oversubscribed) return "measured with more ranks than cores";
-    if (place.ours && place.ours->trials < 3) return "measured in fewer than three trials";
-    return "";
-}
-
-/// Times of different numbers of ranks on CPUs, which are different shares of the same cores.
-bool compares_shares_of_a_machine(const Numbers& numbers) {
-    std::set<int> gpus;
-    for (const ResolvedCell* place : numbers)
-        if (kind_of(*place) == MetricKind::time && !place->counted)
-            for (const ComparisonCell* cell : place->cells)
-                if (cell->simulated.empty() && field_text(cell->fields, "kernel") != "cuda")
-                    gpus.insert(cell->gpus);
-    return gpus.size() > 1;
-}
-
-std::string settings_of(const Numbers& numbers, const PaperClaim& claim, EvidenceKind kind) {
-    std::set<std::string> machines, assumed;
-    bool scaled = false, counted = false;
-    for (const ResolvedCell* place : numbers) {
-        scaled |= !is_of_setting(*place, claim);
-        if (!place->papers_setting && is_of_setting(*place, claim))
-            for (const std::string& field : place->unlike_paper)
-                for (const ComparisonCell* cell : place->setting())
-                    assumed.insert(fmt::format("{} {}", field, field_text(cell->fields, field)));
-        counted |= place->counted;
-        for (const auto* cells : {&place->cells, &place->ended})
-            for (const ComparisonCell* cell : *cells)
-                if (!cell->simulated.empty()) machines.insert(cell->simulated);
-    }
-    const std::string with =
-        assumed.empty() ? "" : fmt::format(", with {}, which the paper does not state", fmt::join(assumed, ", "));
-    if (kind == EvidenceKind::simulated) return fmt::format("SIMULATED on {}{}", fmt::join(machines, ", "), with);
-    return (scaled ? "scaled" : counted ? "counted" : "paper's setting") + with;
 }
 
 /// Judges one claim by numbers of one kind.
@@ -162,18 +95,13 @@ public:
             return v;
         }
         v.places = all;
-        v.setting = settings_of(all, claim_, kind_);
+        v.setting = setting_text(all, claim_, kind_);
         if (without > 0) {
             v.why =
                 fmt::format("{} of {} numbers are missing{}", without, places, first.empty() ? "" : ": " + first);
             return v;
         }
-        for (const ResolvedCell* place : all)
-            if (v.why = why_no_evidence(*place, claim_, kind_); !v.why.empty()) return v;
-        if (kind_ == EvidenceKind::measured && compares_shares_of_a_machine(all)) {
-            v.why = "times of different numbers of ranks on one machine's cores";
-            return v;
-        }
+        if (v.why = why_no_evidence(all, claim_, kind_); !v.why.empty()) return v;
         const Outcome outcome = judged();
         const bool fitted = std::ranges::any_of(all, &ResolvedCell::fitted) && outcome.ruling != Ruling::undecided;
         v.ruling = fitted ? Ruling::fitted : outcome.ruling;
@@ -206,17 +134,17 @@ private:
         return *numbers[numbers.size() == 1 ? 0 : i];
     }
 
-    std::size_t places() const {
+    /// Of the names that are compared place by place.
+    std::size_t places(const std::vector<std::string>& names) const {
         std::size_t most = 1;
-        for (const auto& [name, numbers] : numbers_) most = std::max(most, numbers.size());
+        for (const std::string& name : names) most = std::max(most, numbers_.at(name).size());
         return most;
     }
 
     /// The expression's value at place i, with the range that the numbers' intervals leave it: the extremes over all
     /// combinations of their ends. Empty: some number is a word, or the value is not finite.
     std::optional<Estimate> value_at(std::size_t i) const {
-        std::vector<std::string> names;
-        for (const auto& [name, numbers] : numbers_) names.push_back(name);
+        const std::vector<std::string> names = claim_.names_in_value();
         CellFields middle;
         std::vector<CellFields> cells;
         for (const std::string& name : names) {
@@ -243,35 +171,14 @@ private:
         return e;
     }
 
-    static double combined(OverValues over, std::vector<double> v) {
-        const auto n = static_cast<double>(v.size());
-        switch (over) {
-            case OverValues::mean:
-                return std::accumulate(v.begin(), v.end(), 0.0) / n;
-            case OverValues::geometric_mean: {
-                double logs = 0;
-                for (const double x : v) logs += std::log(x);
-                return std::exp(logs / n);
-            }
-            case OverValues::minimum:
-                return *std::ranges::min_element(v);
-            case OverValues::maximum:
-                return *std::ranges::max_element(v);
-            case OverValues::median:
-            case OverValues::each:
-                break;
-        }
-        return median(v);
-    }
-
     Outcome compared() const {
         std::vector<Estimate> values;
-        for (std::size_t i = 0; i < places(); ++i) {
+        for (std::size_t i = 0; i < places(claim_.names_in_value()); ++i) {
             const auto value = value_at(i);
             if (!value) return undecided(fmt::format("'{}' has no value", claim_.value));
             values.push_back(*value);
         }
-        if (claim_.over != OverValues::each) {
+        if (claim_.over != OverCells::only) {
             const auto over = [&](auto member) {
                 std::vector<double> all;
                 for (const Estimate& e : values) all.push_back(e.*member);
@@ -317,15 +224,9 @@ private:
         for (const ResolvedCell* place : numbers_.at(claim_.matches)) {
             if (!place->given) return undecided("published.csv has no number for one of the places");
             shown.push_back(fmt::format("{} (paper {})", text_of(*place), shown_published(*place)));
-            if (!place->published) {  // a word: OOM
-                all.push_back(
-                    {place->placeholder() == place->given->text ? Ruling::reproduced : Ruling::contradicted, "",
-                     ""});
-                continue;
-            }
             if (place->other_kind()) return undecided("the paper's number is of another kind than ours");
-            if (!place->ours)
-                all.push_back({Ruling::contradicted, "", ""});
+            if (!place->published || !place->ours)  // a word on one side: OOM
+                all.push_back(same_word(*place));
             else
                 all.push_back(
                     {against(place->ours->median, *place->published, claim_.within, is_ratio(*place)), "", ""});
@@ -333,6 +234,14 @@ private:
         Outcome outcome = worst(all);
         outcome.ours = fmt::format("{}", fmt::join(shown, ", "));
         return outcome;
+    }
+
+    /// Of two words, or a word and a number. A trial that ended in a way of its own decides nothing.
+    static Outcome same_word(const ResolvedCell& place) {
+        const std::string& ours = place.placeholder();
+        if (!place.ours && !place.published && ours == place.given->text) return {};
+        if (!place.ours && ours != "OOM") return undecided(fmt::format("a trial ended as '{}'", ours));
+        return {Ruling::contradicted, "", ""};
     }
 
     /// Whether a is below b, as far as their intervals allow to say. Numbers without intervals, as simulated ones, have to
@@ -351,7 +260,7 @@ private:
     Outcome ordered() const {
         std::vector<Outcome> all;
         std::vector<std::string> shown;
-        for (std::size_t i = 0; i < places(); ++i)
+        for (std::size_t i = 0; i < places(claim_.order); ++i)
             for (std::size_t k = 1; k < claim_.order.size(); ++k)
                 all.push_back(below(at(claim_.order[k - 1], i), at(claim_.order[k], i)));
         for (const std::string& name : claim_.order)
@@ -429,12 +338,12 @@ JudgedClaim judge(const PaperClaim& claim, const FindPlace& find) {
 std::string stated(const PaperClaim& c) {
     std::vector<std::string> all;
     const auto number = [](double v) { return three_digits(v); };
-    const std::string value = c.over == OverValues::each             ? c.value
-                              : c.over == OverValues::geometric_mean ? "geometric mean of " + c.value
-                              : c.over == OverValues::mean           ? "mean of " + c.value
-                              : c.over == OverValues::median         ? "median of " + c.value
-                              : c.over == OverValues::minimum        ? "least " + c.value
-                                                                     : "most " + c.value;
+    const std::string value = c.over == OverCells::only             ? c.value
+                              : c.over == OverCells::geometric_mean ? "geometric mean of " + c.value
+                              : c.over == OverCells::mean           ? "mean of " + c.value
+                              : c.over == OverCells::median         ? "median of " + c.value
+                              : c.over == OverCells::minimum        ? "least " + c.value
+                                                                    : "most " + c.value;
     if (c.is) all.push_back(value + " = " + number(*c.is));
     if (c.factor) all.push_back(value + " = " + number(*c.factor));
     if (c.at_least) all.push_back(value + " ≥ " + number(*c.at_least));

@@ -14,15 +14,14 @@ namespace {
 
 constexpr const char* claims_name = "claims.yaml";
 
-/// A table under each profile that has measured it, the paper's own first.
-std::vector<LoadedTable*> loaded(const fs::path& table, const fs::path& database, JudgedClaims& all) {
+/// A table under the profile paper, and under each other one that has measured it.
+std::vector<LoadedTable*> loaded(const TableDefinition& definition, const fs::path& database, JudgedClaims& all) {
     std::vector<LoadedTable*> under;
     for (const char* profile : {"paper", "", "small"}) {
-        auto one = load_table_as(table, profile, database);
-        if (under.empty() || !one->measured.cells.empty()) {
-            under.push_back(one.get());
-            all.tables.push_back(std::move(one));
-        }
+        const bool recorded = !newest_of(database, under_profile(definition.experiments, profile)).empty();
+        if (!recorded && !under.empty()) continue;  // the first has the simulated numbers
+        all.tables.push_back(load_table_as(definition.file, profile, database));
+        under.push_back(all.tables.back().get());
     }
     return under;
 }
@@ -93,7 +92,7 @@ std::unique_ptr<JudgedClaims> judged_claims(const fs::path& file, const fs::path
     auto all = std::make_unique<JudgedClaims>();
     all->file = load_claims_file(file);
     std::map<std::string, std::vector<LoadedTable*>> under;
-    for (const auto& [name, definition] : all->file.tables) under[name] = loaded(definition.file, database, *all);
+    for (const auto& [name, definition] : all->file.tables) under[name] = loaded(definition, database, *all);
     const FindPlace find = [&](const std::string& table, const std::string& row, const std::string& column,
                                EvidenceKind kind) { return place_of(under.at(table), row, column, kind); };
     for (const PaperClaim& claim : all->file.claims) all->claims.push_back(judge(claim, find));

@@ -31,13 +31,13 @@ PaperClaim read_claim(const YamlNode& n) {
             c.numbers[e.key] = {text_at(e.value, "table"), texts(e.value.find("row")),
                                 texts(e.value.find("column")), e.place};
     c.value = text_at(n, "value");
-    c.over = word_at<OverValues>(n, "over",
-                                 {{"mean", OverValues::mean},
-                                  {"geometric_mean", OverValues::geometric_mean},
-                                  {"median", OverValues::median},
-                                  {"minimum", OverValues::minimum},
-                                  {"maximum", OverValues::maximum}},
-                                 OverValues::each);
+    c.over = word_at<OverCells>(n, "over",
+                                {{"mean", OverCells::mean},
+                                 {"geometric_mean", OverCells::geometric_mean},
+                                 {"median", OverCells::median},
+                                 {"minimum", OverCells::minimum},
+                                 {"maximum", OverCells::maximum}},
+                                OverCells::only);
     c.is = real_at(n, "is");
     c.factor = real_at(n, "factor");
     c.at_least = real_at(n, "at_least");
@@ -167,17 +167,21 @@ private:
     static std::size_t size_of(const ClaimPlaces& p) { return p.rows.size() * p.columns.size(); }
 
     /// Numbers that are compared place by place have as many places, or one.
-    void check_sizes(const PaperClaim& c) {
+    void check_same_size(const PaperClaim& c, const std::string& key, const std::vector<std::string>& names) {
         std::set<std::size_t> sizes;
-        if (!c.value.empty() || !c.order.empty())
-            for (const auto& [name, places] : c.numbers)
-                if (const bool compared = !c.value.empty() || std::ranges::find(c.order, name) != c.order.end();
-                    compared && size_of(places) != 1)
-                    sizes.insert(size_of(places));
+        for (const std::string& name : names)
+            if (const auto found = c.numbers.find(name); found != c.numbers.end() && size_of(found->second) != 1)
+                sizes.insert(size_of(found->second));
         if (sizes.size() > 1)
-            add(c, "numbers",
-                fmt::format("are compared place by place, but have {} places; expected as many of each, or one",
-                            fmt::join(sizes, " and ")));
+            add(c, key,
+                fmt::format(
+                    "compares numbers place by place that have {} places; expected as many of each, or one",
+                    fmt::join(sizes, " and ")));
+    }
+
+    void check_sizes(const PaperClaim& c) {
+        check_same_size(c, "value", c.names_in_value());
+        check_same_size(c, "order", c.order);
         for (const auto& [key, name] : {std::pair{"rises", c.rises}, {"falls", c.falls}})
             if (const auto found = c.numbers.find(name); found != c.numbers.end() && size_of(found->second) < 2)
                 add(c, key, "expected two or more places");
@@ -199,6 +203,20 @@ private:
 };
 
 }  // namespace
+
+std::vector<std::string> PaperClaim::names_in_value() const {
+    constexpr std::string_view of_names = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    std::vector<std::string> names;
+    for (std::size_t at = value.find_first_of(of_names); at != value.npos;
+         at = value.find_first_of(of_names, at)) {
+        const std::size_t end = std::min(value.find_first_not_of(of_names, at), value.size());
+        if (std::string word = value.substr(at, end - at);
+            numbers.contains(word) && std::ranges::find(names, word) == names.end())
+            names.push_back(std::move(word));
+        at = end;
+    }
+    return names;
+}
 
 ClaimsFile load_claims_file(const std::filesystem::path& file) {
     Findings findings;

@@ -19,9 +19,6 @@ struct ClaimPlaces {
     Place place;  ///< where it is written
 };
 
-/// How several values of an expression become one that is compared.
-enum class OverValues { each, mean, geometric_mean, median, minimum, maximum };
-
 /// The settings on which a claim may be judged.
 enum class ClaimSetting {
     paper,      ///< measured in the paper's own setting (see is_papers_setting)
@@ -35,8 +32,8 @@ struct PaperClaim {
     std::map<std::string, ClaimPlaces> numbers;  ///< by the names that relations and `value` use
 
     std::string value;  ///< an SQL expression over names of numbers, evaluated for each of their places in turn
-    OverValues over = OverValues::each;
-    std::optional<double> is;  ///< the value that is claimed
+    OverCells over = OverCells::only;  ///< how values of several places become one; only: each is compared
+    std::optional<double> is;          ///< the value that is claimed
     std::optional<double>
         factor;  ///< likewise of a ratio: on the other side of 1 it is not off by a factor but wrong
     std::optional<double> at_least, at_most;
@@ -54,6 +51,8 @@ struct PaperClaim {
     Place place;
 
     bool judged() const { return missing.empty(); }
+    /// The names of numbers that `value` uses.
+    std::vector<std::string> names_in_value() const;
 };
 
 /// A paper's claims, from a file claims.yaml beside its tables.

@@ -215,6 +215,9 @@ TEST_CASE("numbers are compared with those that the paper gives, words too") {
     c.numbers["many"].rows = {"a", "full"};
     CHECK(n.ruling(c) == Ruling::reproduced);
     n.at("full").place.word = "failed";
+    CHECK(n.ruling(c) == Ruling::undecided);
+    n.at("a").given.value = n.at("a").place.published = std::nullopt;  // the paper's is a word, ours a number
+    n.at("a").given.text = "OOM";
     CHECK(n.ruling(c) == Ruling::contradicted);
 }
 
@@ -227,6 +230,23 @@ TEST_CASE("simulated numbers that differ in their last digits have no order") {
     CHECK(n.ruling(c) == Ruling::undecided);
     n.simulated("c", 1.01);
     c.numbers["high"].rows = {"c"};
+    CHECK(n.ruling(c) == Ruling::reproduced);
+}
+
+TEST_CASE("a relation looks at its own numbers alone") {
+    Numbers n;
+    n.add("a", five);
+    n.add("b", ten);
+    n.add("c", {20, 20.1, 19.9});
+    n.add("full", {}).place.word = "OOM";
+    PaperClaim c = about({{"low", {"a"}}, {"high", {"b"}}, {"many", {"a", "b", "c"}}, {"out", {"full"}}});
+    c.order = {"low", "high"};
+    c.rises = "many";
+    c.out_of_memory = "out";
+    CHECK(n.ruling(c) == Ruling::reproduced);
+    c.value = "high / low";
+    c.factor = 2;
+    CHECK(c.names_in_value() == std::vector<std::string>{"high", "low"});
     CHECK(n.ruling(c) == Ruling::reproduced);
 }
 
@@ -265,12 +285,12 @@ TEST_CASE("several values are combined as the claim says, and counts keep both k
     PaperClaim c = about({{"many", {"a", "b"}}});
     c.value = "many";
     c.is = 5;
-    c.over = OverValues::mean;
+    c.over = OverCells::mean;
     CHECK(n.ruling(c) == Ruling::reproduced);
     CHECK(stated(c) == "mean of many = 5.00");
-    c.over = OverValues::geometric_mean;
+    c.over = OverCells::geometric_mean;
     CHECK(n.ruling(c) == Ruling::within_2);
-    c.over = OverValues::each;
+    c.over = OverCells::only;
     CHECK(n.ruling(c) == Ruling::contradicted);
     PaperClaim left;
     left.id = "d";

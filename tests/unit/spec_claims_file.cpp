@@ -100,7 +100,7 @@ TEST_CASE("a claim's numbers are places of a table that is there, as many of eac
     CHECK_THAT(numbers("      x: {table: table-1, row: [1, 2], column: a}\n"
                        "      y: {table: table-1, row: [1, 2, 4], column: b}\n",
                        "    order: [x, y]\n"),
-               Contains("but have 2 and 3 places"));
+               Contains("that have 2 and 3 places"));
 }
 
 TEST_CASE("a file of claims is read with the tables that it names") {
@@ -111,7 +111,7 @@ TEST_CASE("a file of claims is read with the tables that it names") {
     REQUIRE(file.claims.size() == 2);
     const PaperClaim& c = file.claims.front();
     CHECK(c.judged());
-    CHECK(c.over == OverValues::mean);
+    CHECK(c.over == OverCells::mean);
     CHECK(c.at_least == 2);
     CHECK(c.settings == std::vector{ClaimSetting::scaled});
     CHECK(c.numbers.at("many").rows == std::vector<std::string>{"1", "2", "4"});

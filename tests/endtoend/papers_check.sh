@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# ./dev papers --check on a repository of its own: a page is stale when code that its trials used has changed since their commits,
+# or its paper's settings since it was written, and not when anything else has.
+root="$(cd "$(dirname "$0")/../.." && pwd)"
+source "$root/tests/endtoend/lib.sh"
+
+command -v git >/dev/null || { echo "skipped: there is no git" && exit 77; }
+mkdir -p tree/{host/core,host/report,plugins/strategies/used,plugins/strategies/other,experiments/p,results/p}
+cp -r "$root/.ci" tree/.ci
+cd tree || exit 1
+for file in host/core/a host/report/b plugins/strategies/used/c plugins/strategies/other/d experiments/p/claims.yaml; do echo 1 >"$file"; done
+git_here() { git -c user.name=test -c user.email=test@localhost "$@" >/dev/null; }
+git_here init -q .
+git_here add -A
+git_here commit -q -m first
+commit="$(git rev-parse --short=12 HEAD)"
+settings="$(git ls-files -z -- experiments/p | sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16)"
+page=results/p/claims.md
+printf '# P\n\nText.\n\n<!-- computed by\nsettings %s\ncommit %s\nplugin plugins/strategies/used\n-->\n' "$settings" "$commit" >"$page"
+cp "$page" fresh.md
+
+# check CODE WHAT TEXT: what `--check` ends with, and what the page's head then says; empty: that it is not stale.
+check() {
+    local code=0
+    GNNBENCH_SKIP_SETUP=1 .ci/papers --check p 2>err || code=$?
+    [[ $code == "$1" ]] || fail "$2: exit code $code, expected $1: $(cat err)"
+    if [[ -z "$3" ]]; then
+        cmp -s "$page" fresh.md || fail "$2: the page is not as it was: $(cat "$page")"
+    else
+        sed -n 3p "$page" | grep -qF "**STALE**: $3" || fail "$2: the page says $(sed -n 3p "$page")"
+    fi
+}
+
+check 0 "nothing has changed" ""
+echo 2 >host/report/b
+echo 2 >plugins/strategies/other/d
+check 0 "code that computes none of it has changed" ""
+echo 2 >plugins/strategies/used/c
+check 3 "a plugin has changed" "code has changed since $commit"
+check 3 "checked again" "code has changed since $commit"
+[[ "$(grep -c STALE "$page")" == 1 ]] || fail "a page says twice that it is stale"
+echo 1 >plugins/strategies/used/c
+check 0 "the plugin is as it was" ""
+echo 2 >host/core/a
+git_here commit -q -a -m second
+check 3 "the core has changed, and was committed" "code has changed since $commit"
+echo 1 >host/core/a
+check 0 "the core is as it was" ""
+echo 2 >experiments/p/claims.yaml
+check 3 "a claim has changed" "experiments/p has changed"
+echo 1 >experiments/p/claims.yaml
+sed -i "s/commit $commit/commit 0123456789ab/" "$page"
+check 3 "a commit that is not here" "commit 0123456789ab is not here"
+sed -i '/^<!-- computed by$/,/^-->$/d' "$page"
+check 3 "a page without marks" "it does not say what its numbers are of"
