@@ -182,7 +182,7 @@ private:
             const auto over = [&](auto member) {
                 std::vector<double> all;
                 for (const Estimate& e : values) all.push_back(e.*member);
-                return combined(claim_.over, std::move(all));
+                return combined(claim_.over, all);
             };
             values = {Estimate{
                 .median = over(&Estimate::median), .low = over(&Estimate::low), .high = over(&Estimate::high)}};
