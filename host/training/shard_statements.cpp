@@ -1,5 +1,7 @@
 #include <gnnbench/training/host_statement.hpp>
 
+#include <algorithm>
+
 #include <gnnbench/training/problem.hpp>
 #include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/usize.hpp>
@@ -49,10 +51,15 @@ void state_shared_shard(HostStatement& m, const Problem& p, const ShardsOfRanks&
     const std::int64_t rows = at.rows.size(at.row), cols = at.columns.size(at.column);
     const std::int64_t nonzeros = counted_blocks(a, {at.rows}, {at.columns})->at(at.row, at.column);
     const int ranks = static_cast<int>(std::ssize(shards.row_of)), all = at.rows.parts() * at.columns.parts();
-    m.reads_rows(reading_runs(p.dataset.graph, ranks)[usize(rank)]);
-    // Scales of rows and columns, where the next entry of each row goes, and what is on its way.
+    const VertexRun run = reading_runs(p.dataset.graph, ranks)[usize(rank)];
+    m.reads_rows(run);
+    const std::int64_t read =
+        p.dataset.graph.indptr[usize(run.end)] - p.dataset.graph.indptr[usize(run.first)] + run.size();
+    // Scales of rows and columns, where the next entry of each row goes, what is to be sent, and what is on its way.
     const std::int64_t beside =
         host_bytes::scale * (rows + cols) + host_bytes::row_pointer * rows +
+        host_bytes::sent_entry(a.unit_weights()) * read +
+        host_bytes::sent_row * std::min(read, run.size() * at.columns.parts()) +
         rounds_bytes(ranks, all, SharedReader::usual_round_bytes, SharedReader::smallest_capacity);
     m.take(host_bytes::cut(rows, nonzeros) + beside);
     m.let_go(beside);

@@ -5,8 +5,8 @@
 #include <span>
 #include <utility>
 
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/process_grid.hpp>
-#include <gnnbench/training/sparse_blocks.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "training/rounds.hpp"
@@ -51,14 +51,98 @@ struct SentScale {
     double scale;
 };
 
+struct Place {
+    Part part;
+    std::int32_t local;
+};
+Place place(const IndexMap& index, std::int64_t v) {
+    const std::int64_t position = index.position(GlobalId{v});
+    const Part part = index.part_at(position);
+    return {part, static_cast<std::int32_t>(position - index.offset(part))};
+}
+
+/// Shards are numbered row by row.
+int shard_number(const ShardsOfRanks& shards, Part row, Part column) {
+    return row * shards.columns.parts() + column;
+}
+
+/// The entries of a run as they are sent: of each row those of one shard after those of another, columns ascending. So a
+/// row of a shard is sorted once, where it is read, and not by each rank that has the shard.
+class RunByShards {
+public:
+    RunByShards(const Adjacency& a, VertexRun run, const ShardsOfRanks& shards) : weighted_(!a.unit_weights()) {
+        std::int64_t entries = 0;
+        for (std::int64_t v = run.first; v < run.end; ++v) entries += a.entries_of(Direction::forward, v, {});
+        columns_.reserve(usize(entries));
+        if (weighted_) weights_.reserve(usize(entries));
+        pieces_.reserve(usize(std::min(entries, run.size() * shards.columns.parts())));
+        const bool ascending = shards.columns.by_id();
+        std::vector<std::vector<Entry>> of_part(usize(shards.columns.parts()));
+        for (std::int64_t v = run.first; v < run.end; ++v) {
+            a.weights(v, [&](std::int64_t column, double weight) {
+                const auto [part, local] = place(shards.columns, column);
+                of_part[usize(part)].push_back({local, weight});
+            });
+            const auto [row_part, row] = place(shards.rows, v);
+            for (Part c = 0; c < shards.columns.parts(); ++c) {
+                std::vector<Entry>& here = of_part[usize(c)];
+                if (here.empty()) continue;
+                if (!ascending) std::ranges::sort(here, {}, &Entry::column);
+                for (const Entry& e : here) {
+                    columns_.push_back(e.column);
+                    if (weighted_) weights_.push_back(e.weight);
+                }
+                pieces_.push_back({static_cast<std::int32_t>(v), shard_number(shards, row_part, c), row,
+                                   static_cast<std::int32_t>(std::ssize(here))});
+                here.clear();
+            }
+        }
+    }
+
+    /// Calls use(v, shard, row, columns, weights) for each row v of the run and each shard in which it has entries: `row` and
+    /// `columns` of the shard; no weights where all are 1.
+    void for_rows(auto&& use) const {
+        std::span<const std::int32_t> columns(columns_);
+        std::span<const double> weights(weights_);
+        for (const Piece& piece : pieces_) {
+            const auto count = usize(piece.count);
+            use(std::int64_t{piece.vertex}, piece.shard, piece.row, columns.first(count),
+                weights.first(weighted_ ? count : 0));
+            columns = columns.subspan(count);
+            if (weighted_) weights = weights.subspan(count);
+        }
+    }
+
+private:
+    struct Entry {
+        std::int32_t column;
+        double weight;
+    };
+    struct Piece {
+        std::int32_t vertex, shard, row, count;
+    };
+    static_assert(sizeof(Piece) == host_bytes::sent_row);
+
+    bool weighted_;
+    std::vector<Piece> pieces_;
+    std::vector<std::int32_t> columns_;
+    std::vector<double> weights_;
+};
+
 /// One rank's part in making the shards.
 class ShardExchange {
 public:
     ShardExchange(const Adjacency& a, VertexRun run, const ShardsOfRanks& shards, Transport& ranks,
                   std::int64_t round_bytes, ReadTimer& timer)
-        : a_(a), run_(run), shards_(shards), ranks_(ranks), round_bytes_(round_bytes), timer_(timer) {
+        : a_(a),
+          run_(run),
+          shards_(shards),
+          sent_(a, run, shards),
+          ranks_(ranks),
+          round_bytes_(round_bytes),
+          timer_(timer) {
         for (std::size_t k = 0; k < shards.row_of.size(); ++k)
-            shard_of_.push_back(shard(shards.row_of[k], shards.column_of[k]));
+            shard_of_.push_back(shard_number(shards, shards.row_of[k], shards.column_of[k]));
     }
 
     /// How many entries each row of this rank's shard has, in indptr[row + 1], and the row's scale.
@@ -72,7 +156,7 @@ public:
                           });
                       });
         const ColumnScales own = a_.scales(Direction::backward, {run_.first, run_.end});
-        for_rows([&](std::int64_t v, int shard, std::int32_t row, std::span<const std::int32_t> columns, auto) {
+        sent_.for_rows([&](std::int64_t v, int shard, std::int32_t row, auto columns, auto) {
             const RowSize size{row, static_cast<std::int32_t>(std::ssize(columns)), own.of(v)};
             put_value(rounds.put(shard, sizeof size), size);
         });
@@ -99,22 +183,26 @@ public:
         timer_.exchanged(rounds);
     }
 
-    /// Calls use(row, column, weight) for each entry of this rank's shard; those of a row with columns ascending by id.
-    void exchange_entries(auto&& use) {
+    /// The entries of this rank's shard, whose row pointers are there, by the scales of its rows and columns.
+    void exchange_entries(Csr& shard, std::span<const double> row_scales, std::span<const double> column_scales) {
         const bool weighted = !a_.unit_weights();
+        std::vector<std::int64_t> next(shard.indptr.begin(), shard.indptr.end() - 1);
         Rounds rounds(ranks_, shard_of_, shards(), round_bytes_, SharedReader::smallest_capacity,
                       [&](auto records) {
                           for_records(records, [&](const std::byte*& from) {
                               const auto piece = take_value<RowPiece>(from);
-                              const std::byte* weight = from + usize(piece.count) * sizeof(std::int32_t);
-                              for (std::int32_t e = 0; e < piece.count; ++e) {
-                                  const auto column = take_value<std::int32_t>(from);
-                                  use(piece.row, column, weighted ? take_value<double>(weight) : 1.0);
+                              const double scale = row_scales[usize(piece.row)];
+                              const auto begin = usize(next[usize(piece.row)]), end = begin + usize(piece.count);
+                              for (std::size_t e = begin; e < end; ++e)
+                                  shard.indices[e] = take_value<std::int32_t>(from);
+                              for (std::size_t e = begin; e < end; ++e) {
+                                  const double weight = weighted ? take_value<double>(from) : 1.0;
+                                  shard.values[e] = weight * scale * column_scales[usize(shard.indices[e])];
                               }
-                              if (weighted) from = weight;
+                              next[usize(piece.row)] = static_cast<std::int64_t>(end);
                           });
                       });
-        for_rows([&](std::int64_t, int shard, std::int32_t row, auto columns, auto weights) {
+        sent_.for_rows([&](std::int64_t, int shard, std::int32_t row, auto columns, auto weights) {
             put_entries(rounds, shard, row, columns, weights);
         });
         rounds.finish();
@@ -122,42 +210,7 @@ public:
     }
 
 private:
-    struct Place {
-        Part part;
-        std::int32_t local;
-    };
-    static Place place(const IndexMap& index, std::int64_t v) {
-        const std::int64_t position = index.position(GlobalId{v});
-        const Part part = index.part_at(position);
-        return {part, static_cast<std::int32_t>(position - index.offset(part))};
-    }
-    /// Shards are numbered row by row.
-    int shard(Part row, Part column) const { return row * shards_.columns.parts() + column; }
     int shards() const { return shards_.rows.parts() * shards_.columns.parts(); }
-
-    /// Calls use(v, shard, row, columns, weights) for each row v of the run and each shard in which it has entries: `row` and
-    /// `columns` of the shard; no weights where all are 1.
-    void for_rows(auto&& use) const {
-        const auto parts = usize(shards_.columns.parts());
-        const bool weighted = !a_.unit_weights();
-        std::vector<std::vector<std::int32_t>> columns(parts);
-        std::vector<std::vector<double>> weights(parts);
-        for (std::int64_t v = run_.first; v < run_.end; ++v) {
-            a_.weights(v, [&](std::int64_t column, double w) {
-                const auto [part, local] = place(shards_.columns, column);
-                columns[usize(part)].push_back(local);
-                if (weighted) weights[usize(part)].push_back(w);
-            });
-            const auto [row_part, row] = place(shards_.rows, v);
-            for (std::size_t c = 0; c < parts; ++c) {
-                if (columns[c].empty()) continue;
-                use(v, shard(row_part, static_cast<Part>(c)), row, std::span<const std::int32_t>(columns[c]),
-                    std::span<const double>(weights[c]));
-                columns[c].clear();
-                weights[c].clear();
-            }
-        }
-    }
 
     static void put_entries(Rounds& rounds, int shard, std::int32_t row, std::span<const std::int32_t> columns,
                             std::span<const double> weights) {
@@ -180,6 +233,7 @@ private:
     const Adjacency& a_;
     const VertexRun run_;
     const ShardsOfRanks& shards_;
+    const RunByShards sent_;
     Transport& ranks_;
     std::int64_t round_bytes_;
     ReadTimer& timer_;
@@ -210,13 +264,7 @@ Csr SharedReader::read_shard(const ShardsOfRanks& shards) const {
     std::partial_sum(shard.indptr.begin(), shard.indptr.end(), shard.indptr.begin());
     shard.indices.resize(usize(shard.indptr.back()));
     shard.values.resize(shard.indices.size());
-    std::vector<std::int64_t> next(shard.indptr.begin(), shard.indptr.end() - 1);
-    exchange.exchange_entries([&](std::int32_t row, std::int32_t column, double weight) {
-        const auto to = usize(next[usize(row)]++);
-        shard.indices[to] = column;
-        shard.values[to] = weight * row_scales[usize(row)] * column_scales[usize(column)];
-    });
-    if (!at.columns.by_id()) sort_columns(shard, problem_.threads);
+    exchange.exchange_entries(shard, row_scales, column_scales);
     timer.add_bytes(shard.bytes());
     return shard;
 }

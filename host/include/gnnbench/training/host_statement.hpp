@@ -25,6 +25,9 @@ constexpr std::int64_t stored_entry(bool weighted) { return weighted ? 8 : 4; }
 constexpr std::int64_t row_pointer = 8;
 /// An entry that is cut: its column, and its value in float64.
 constexpr std::int64_t cut_entry = 4 + 8;
+/// An entry that is to be sent to those whose shard has it, its weight unless all are 1; a row of theirs in one shard.
+constexpr std::int64_t sent_entry(bool unit_weights) { return unit_weights ? 4 : 4 + 8; }
+constexpr std::int64_t sent_row = 16;
 /// An entry in a back end's format, at most: its column and its value.
 constexpr std::int64_t prepared_entry(std::int64_t element_bytes) { return 4 + element_bytes; }
 /// The original id of a vertex that the rank owns, on the host.
