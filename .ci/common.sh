@@ -128,8 +128,9 @@ configure() {
 }
 
 build() {
-    local preset="$1" target="$2"
-    configure "$preset" "$target" && cmake --build "$root/build/$preset" -j "$jobs" --target "$target"
+    local preset="$1"
+    shift
+    configure "$preset" "$@" && cmake --build "$root/build/$preset" -j "$jobs" --target "$@"
 }
 
 # product_target: the CUDA kernel, a large part of the product's compile time, only where a driver is or an earlier build made
