@@ -23,6 +23,9 @@ struct Estimate {
     double low = 0, high = 0;  ///< of the interval, around the median; both the median where there is none
     SpreadMethod method = SpreadMethod::none;
     bool has_interval() const { return method != SpreadMethod::none; }
+    /// Whether a table has the interval beside the median. That of two trials, by a t of 12.7, may be thousands of times as wide
+    /// as the median is large, and says only that two are too few.
+    bool shows_interval() const { return has_interval() && trials > 2; }
     /// Whether the two intervals leave no doubt that this is less.
     bool surely_below(const Estimate& other) const {
         return has_interval() && other.has_interval() && high < other.low;

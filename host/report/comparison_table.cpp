@@ -32,7 +32,7 @@ Field show_time(const PlacedCell& p, const Unit& unit) {
     const Estimate& e = *p.cell->epoch_s;
     const double value = e.median / unit.size;
     Field f{.text = three_digits(value), .spread = "", .marks = p.marks, .best = p.fastest};
-    if (e.has_interval()) f.spread = interval(e.low / unit.size, e.high / unit.size);
+    if (e.shows_interval()) f.spread = interval(e.low / unit.size, e.high / unit.size);
     return f;
 }
 

@@ -112,8 +112,8 @@ void measure(ComparisonLayout& t) {
         for (const PlacedCell& p : row.cells) {
             if (!p.has_time()) continue;
             const Estimate& e = *p.cell->epoch_s;
-            methods.insert(e.method);
-            t.has_spread |= e.has_interval();
+            if (e.shows_interval()) methods.insert(e.method);
+            t.has_spread |= e.shows_interval();
             t.largest_s = std::max(t.largest_s, e.median);
             t.fewest_trials = t.fewest_trials == 0 ? e.trials : std::min(t.fewest_trials, e.trials);
             t.most_trials = std::max(t.most_trials, e.trials);

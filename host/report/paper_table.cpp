@@ -173,7 +173,7 @@ private:
         if (place.ours) {
             f.text = shown_number(place.ours->median, *place.measure);
             if (units_ == UnitPlace::number) f.text += unit_text(place);
-            if (place.ours->has_interval() && place.ours->high > place.ours->low)
+            if (place.ours->shows_interval() && place.ours->high > place.ours->low)
                 f.spread = shown_number(place.ours->low, *place.measure) + "–" +
                            shown_number(place.ours->high, *place.measure);
         } else if (!place.verdict.empty()) {

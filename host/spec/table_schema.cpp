@@ -144,8 +144,8 @@ best: none
 ```
 
 A place shows a number of the cell that satisfies `where` of the table, of its row and of its column.
-`{over: gpus, values: [1, 2]}` is a line for each value, named after it. Of several trials it is the median, with its
-interval. A cell that was never measured is empty. Remarks on a number (synthetic data, more ranks than cores, a paper's
+`{over: gpus, values: [1, 2]}` is a line for each value, named after it. Of several trials it is the median, of
+three and more with its interval. A cell that was never measured is empty. Remarks on a number (synthetic data, more ranks than cores, a paper's
 shortcut, not verified) are above the table, once for the whole table, rows or columns that they apply to; a remark on a
 single number is a footnote.
 

@@ -130,8 +130,8 @@ numbers in ms; ratio: ours ÷ paper, in the paper's setting; the lowest of ours 
 
      | a                      | b
 GPUs | ours    paper    ratio | ours
-1    | 4.00     2.00 a   2.00 | 2.50 0.186–32.2 *
-2    |  OOM b      7          | 1.00            c
+1    | 4.00     2.00 a   2.00 | 2.50 *
+2    |  OOM b      7          | 1.00 c
 
 a  paper: a slip
 b  oom: why

@@ -177,13 +177,22 @@ TEST_CASE("borrowed trials, an unfinished rerun and a noisy machine are said in 
     CHECK_THAT(text, Catch::Contains("whose files have the digest 00c0ffee00c0ffee"));
 }
 
+TEST_CASE("two trials show their median, three an interval, too") {
+    const auto shown = [](std::vector<double> times) {
+        return text_of(of({compared("serial", 1, "none", std::move(times), 0)}));
+    };
+    const std::string two = shown({0.0012, 0.0590}), three = shown({0.0300, 0.0301, 0.0302});
+    CHECK_THAT(two, Catch::Contains("30.1") && !Catch::Contains("–") && !Catch::Contains("interval"));
+    CHECK_THAT(three, Catch::Contains("30.1") && Catch::Contains("–") && Catch::Contains("its 95% interval"));
+}
+
 TEST_CASE("many and long schemes go on in further blocks within 100 columns") {
     std::vector<ComparisonCell> cells;
     for (int s = 0; s < 9; ++s)
         for (const int gpus : {1, 16}) {
-            cells.push_back(compared("scheme-" + std::to_string(s) + "(overlap=false, order=fixed)", gpus,
-                                     "metis(objective=volume)", {12.3 * (s + 1) / gpus, 12.4 * (s + 1) / gpus},
-                                     1e9 * s));
+            cells.push_back(compared(
+                "scheme-" + std::to_string(s) + "(overlap=false, order=fixed)", gpus, "metis(objective=volume)",
+                {12.3 * (s + 1) / gpus, 12.4 * (s + 1) / gpus, 12.3 * (s + 1) / gpus}, 1e9 * s));
             cells.back().test_score = 0.8155;
             cells.back().score_metric = "accuracy";
         }
@@ -193,7 +202,7 @@ TEST_CASE("many and long schemes go on in further blocks within 100 columns") {
     CHECK(count(text, "gpus  partitioner") >= 5);
     CHECK_THAT(text, !Catch::Contains("…"));
     CHECK(count(text, "xx") >= 126);  // a word wider than the table continues on the next line
-    CHECK_THAT(text, Catch::Contains("median of 1 to 2 trials (low–high: its 95% interval, Student's t of"));
+    CHECK_THAT(text, Catch::Contains("median of 1 to 3 trials (low–high: its 95% interval, Student's t of"));
     CHECK_THAT(text, Catch::Contains("% test accuracy, median of"));
     CHECK_THAT(text, Catch::Contains("  81.5\n") || Catch::Contains("  81.6\n"));
 }
