@@ -17,29 +17,39 @@ namespace gnnbench {
 namespace {
 
 /// Colours that the colour-blind can distinguish (after Okabe and Ito), of different lightness within a lane so that a
-/// grey print keeps them apart too.
-struct PhaseColour {
-    std::string_view phase, fill, text;
+/// grey print keeps them apart too. Of a phase, or of an operation of the phase comm.
+struct KindColour {
+    std::string_view kind, fill, text;
 };
-constexpr std::array<PhaseColour, 10> colours = {{{"spmm", "#0072b2", "#ffffff"},
-                                                  {"gemm", "#e69f00", "#000000"},
-                                                  {"activation", "#009e73", "#ffffff"},
-                                                  {"loss", "#7b3294", "#ffffff"},
-                                                  {"optimizer", "#f0e442", "#000000"},
-                                                  {"pack", "#56b4e9", "#000000"},
-                                                  {"sampling", "#8c6d31", "#ffffff"},
-                                                  {"comm", "#d55e00", "#ffffff"},
-                                                  {"wait", "#bbbbbb", "#000000"},
-                                                  {"other", "#ffffff", "#000000"}}};
-const PhaseColour& colour_of(std::string_view phase) {
-    const auto* found = std::ranges::find(colours, phase, &PhaseColour::phase);
-    return found == colours.end() ? colours.back() : *found;
+constexpr std::array<KindColour, 18> colours = {{{"spmm", "#0072b2", "#ffffff"},
+                                                 {"gemm", "#e69f00", "#000000"},
+                                                 {"activation", "#009e73", "#ffffff"},
+                                                 {"loss", "#7b3294", "#ffffff"},
+                                                 {"optimizer", "#f0e442", "#000000"},
+                                                 {"pack", "#56b4e9", "#000000"},
+                                                 {"sampling", "#8c6d31", "#ffffff"},
+                                                 {"broadcast", "#d55e00", "#ffffff"},
+                                                 {"all-reduce", "#cc79a7", "#000000"},
+                                                 {"point-to-point", "#8c2d04", "#ffffff"},
+                                                 {"all-to-all", "#e7298a", "#ffffff"},
+                                                 {"all-gather", "#fdae61", "#000000"},
+                                                 {"reduce-scatter", "#a50f15", "#ffffff"},
+                                                 {"reduce", "#f4a582", "#000000"},
+                                                 {"one-sided", "#67000d", "#ffffff"},
+                                                 {"comm", "#ff7f50", "#000000"},
+                                                 {"wait", "#bbbbbb", "#000000"},
+                                                 {"other", "#ffffff", "#000000"}}};
+const KindColour& colour_of(const TimelineSpan& s) {
+    for (const std::string& kind : {s.phase == "comm" ? s.operation : s.phase, s.phase})
+        if (const auto* found = std::ranges::find(colours, kind, &KindColour::kind); found != colours.end())
+            return *found;
+    return colours.back();
 }
 
 // Lengths in pixels.
 constexpr double width = 1000, left = 150, right = 20, plot_width = width - left - right;
 constexpr double top = 78, lane_height = 22, lane_gap = 3, rank_gap = 14;
-constexpr double least_bar = 0.4, least_labelled = 11;
+constexpr double least_bar = 0.4, least_labelled = 11, letter = 5.5;
 
 /// 1, 2 or 5 times a power of ten, so that at most ten of them fit.
 double tick_step(double length) {
@@ -96,18 +106,18 @@ private:
             html_escaped(t_.scheme), html_escaped(setting));
     }
 
-    /// The phases that the figure shows.
+    /// The phases and kinds of communication that the figure shows.
     std::string legend() const {
         std::string out;
         double x = left;
-        for (const PhaseColour& c : colours) {
-            if (std::ranges::none_of(t_.spans, [&](const auto& s) { return s.phase == c.phase && shown(s); }))
+        for (const KindColour& c : colours) {
+            if (std::ranges::none_of(t_.spans, [&](const auto& s) { return &colour_of(s) == &c && shown(s); }))
                 continue;
             out += fmt::format(
                 "<rect x=\"{0:g}\" y=\"54\" width=\"14\" height=\"12\" fill=\"{1}\" "
                 "stroke=\"#333333\" stroke-width=\"0.5\"/><text x=\"{2:g}\" y=\"64\">{3}</text>\n",
-                x, c.fill, x + 19, c.phase);
-            x += 38 + 6.0 * static_cast<double>(c.phase.size());
+                x, c.fill, x + 19, c.kind);
+            x += 38 + 6.0 * static_cast<double>(c.kind.size());
         }
         if (numbered_)
             out += fmt::format(
@@ -138,7 +148,7 @@ private:
     }
 
     void bar(const TimelineSpan& s, const SpanPlace& place, double y, double height) {
-        const PhaseColour& colour = colour_of(s.phase);
+        const KindColour& colour = colour_of(s);
         const double x = x_of(s.begin_s), w = std::max(least_bar, x_of(s.end_s) - x);
         std::string about = fmt::format("{}: {} ms", s.operation, three_digits((s.end_s - s.begin_s) * 1e3));
         if (s.group_size > 0) about += fmt::format(", {} bytes, {} ranks", s.bytes, s.group_size);
@@ -148,12 +158,16 @@ private:
                        "<title>{}</title></rect>\n",
                        x, y, w, height, colour.fill, w > 3 ? " stroke=\"#333333\" stroke-width=\"0.5\"" : "",
                        html_escaped(about));
-        if (place.stage == 0 || w < least_labelled) return;
-        numbered_ = true;
+        std::string label = place.stage == 0 ? "" : fmt::format("{}", place.stage);
+        if (const std::string named = s.operation + (label.empty() ? "" : " " + label);
+            s.communicates && w >= letter * static_cast<double>(named.size() + 1))
+            label = named;
+        if (label.empty() || w < least_labelled) return;
+        numbered_ |= place.stage != 0;
         fmt::format_to(
             std::back_inserter(body_),
             "<text x=\"{:.2f}\" y=\"{:g}\" text-anchor=\"middle\" font-size=\"10\" fill=\"{}\">{}</text>\n",
-            x + w / 2, y + height / 2 + 3.5, colour.text, place.stage);
+            x + w / 2, y + height / 2 + 3.5, colour.text, html_escaped(label));
     }
 
     void axis(double y) {

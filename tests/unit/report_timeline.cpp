@@ -96,6 +96,12 @@ TEST_CASE("a figure: bars where their times are, computation above communication
         std::string::npos);
     CHECK(occurrences(svg, "<title>") == 8);
     CHECK(occurrences(svg, ">computation<") == 2);
+    // Each communication by its name: in the legend, and in bars that have room.
+    for (const char* kind : {"broadcast", "all-reduce", "point-to-point"})
+        CHECK(svg.find(std::string("y=\"64\">") + kind + "</text>") != std::string::npos);
+    CHECK(svg.find(">comm</text>") == std::string::npos);
+    CHECK(svg.find(">broadcast 2</text>") != std::string::npos);
+    CHECK(svg.find("fill=\"#cc79a7\"") != std::string::npos);
     CHECK(svg.find(">spmm</text>") != std::string::npos);
     CHECK(svg.find(">optimizer</text>") == std::string::npos);  // the legend has what the figure has
     CHECK(occurrences(svg, "stroke=\"#cccccc\"") == 11);        // 0, 1, … 10 ms
