@@ -109,7 +109,7 @@ private:
     /// The phases and kinds of communication that the figure shows.
     std::string legend() const {
         std::string out;
-        double x = left;
+        double x = 20;  // as the heading, so that every kind has room
         for (const KindColour& c : colours) {
             if (std::ranges::none_of(t_.spans, [&](const auto& s) { return &colour_of(s) == &c && shown(s); }))
                 continue;
