@@ -144,10 +144,10 @@ best: none
 ```
 
 A place shows a number of the cell that satisfies `where` of the table, of its row and of its column.
-`{over: gpus, values: [1, 2]}` is a line for each value, named after it. Of several trials it is the median, of
-three and more with its interval. A cell that was never measured is empty. Remarks on a number (synthetic data, more ranks than cores, a paper's
-shortcut, not verified) are above the table, once for the whole table, rows or columns that they apply to; a remark on a
-single number is a footnote.
+`{over: gpus, values: [1, 2]}` is a line for each value, named after it. Of several trials it is the median, of three
+and more with its interval. A cell that was never measured is empty. Remarks on a number (synthetic data, more ranks
+than cores, a paper's shortcut, not verified) are above the table, once for the whole table, rows or columns that they
+apply to; a remark on a single number is a footnote.
 
 `ours ÷ paper` is shown only for numbers of the paper's own setting: dataset, hidden widths and number of devices, each
 named by `where` with the paper's value first (counts of a graph: only the dataset; quotients of volumes: dataset and

@@ -67,7 +67,7 @@ int shard_number(const ShardsOfRanks& shards, Part row, Part column) {
 }
 
 /// The entries of a run as they are sent: of each row those of one shard after those of another, columns ascending. So a
-/// row of a shard is sorted once, where it is read, and not by each rank that has the shard.
+/// row is sorted where it is read, once, and not by each of the ranks that have its shard.
 class RunByShards {
 public:
     RunByShards(const Adjacency& a, VertexRun run, const ShardsOfRanks& shards) : weighted_(!a.unit_weights()) {

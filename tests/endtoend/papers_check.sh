@@ -52,4 +52,4 @@ echo 1 >experiments/p/claims.yaml
 sed -i "s/commit $commit/commit 0123456789ab/" "$page"
 check 3 "a commit that is not here" "commit 0123456789ab is not here"
 sed -i '/^<!-- computed by$/,/^-->$/d' "$page"
-check 3 "a page without marks" "it does not say what its numbers are of"
+check 3 "a page without marks" "it does not say, as pages now do, what its numbers are of"
