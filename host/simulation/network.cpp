@@ -6,6 +6,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "simulation/nccl.hpp"
 #include "simulation/rings.hpp"
 
 namespace gnnbench::simulation {
@@ -155,6 +156,22 @@ double network_rate(const Placement& g, const Machine& m, double bandwidth) {
     return m.links.nics * m.links.nic_bandwidth * g.most_on_a_node / m.devices_per_node;
 }
 
+/// Rings, and for small all-reduces trees, of the file's own latencies.
+CollectiveCost by_latencies(Collective collective, double total_bytes, const Placement& g, const Links& l,
+                            double bandwidth) {
+    CollectiveCost cost{.latency_s = ring_latency(collective, g, l),
+                        .transfer_s = share_per_hop(collective, g.ranks) * total_bytes / bandwidth};
+    if (collective == Collective::barrier) cost.latency_s = tree_latency(g, l);
+    if (collective == Collective::all_reduce) {
+        const double latency_s = tree_latency(g, l), transfer_s = 2 * total_bytes / bandwidth;
+        if (latency_s + transfer_s < cost.latency_s + cost.transfer_s) {
+            cost.latency_s = latency_s;
+            cost.transfer_s = transfer_s;
+        }
+    }
+    return cost;
+}
+
 }  // namespace
 
 CollectiveCost cost_of(Collective collective, Wait wait, double total_bytes, const Placement& g, const Machine& m,
@@ -170,17 +187,18 @@ CollectiveCost cost_of(Collective collective, Wait wait, double total_bytes, con
     const double bytes = share_per_hop(collective, g.ranks) * total_bytes;
     cost.transfer_s = bytes / bandwidth;
     if (model == NetworkModel::ring) return cost;  // the thesis' formula has neither latency nor further sharing
-    cost.latency_s = ring_latency(collective, g, m.links);
-    if (collective == Collective::barrier) cost.latency_s = tree_latency(g, m.links);
-    if (collective == Collective::all_reduce) {
-        const double latency_s = tree_latency(g, m.links), transfer_s = 2 * total_bytes / bandwidth;
-        if (latency_s + transfer_s < cost.latency_s + cost.transfer_s) {
-            cost.latency_s = latency_s;
-            cost.transfer_s = transfer_s;
-        }
+    const double unhindered_s = cost.transfer_s;
+    if (m.links.nccl_capability > 0) {
+        const NcclTime chosen = nccl_choice(collective, total_bytes, g, m.links, bandwidth);
+        cost.latency_s = chosen.latency_s;
+        cost.transfer_s = total_bytes / chosen.bandwidth;
+    } else {
+        cost = by_latencies(collective, total_bytes, g, m.links, bandwidth);
     }
-    cost.memory_rate = memory_per_hop_byte(collective) * bandwidth;
-    if (g.nodes > 1) cost.network_rate = network_rate(g, m, bandwidth);
+    // Of what its bytes alone would take of memory and cards, as much less as it is slower.
+    const double pace = cost.transfer_s > 0 ? std::min(1., unhindered_s / cost.transfer_s) : 1;
+    cost.memory_rate = memory_per_hop_byte(collective) * bandwidth * pace;
+    if (g.nodes > 1) cost.network_rate = network_rate(g, m, bandwidth) * pace;
     return cost;
 }
 

@@ -158,7 +158,7 @@ double Exchange::seconds(const Ports& p) const {
     }
     const Program& program = m.program;
     const auto bytes = static_cast<double>(p.within + p.between);
-    const double between = static_cast<double>(p.between) / m.links.nic_bandwidth,
+    const double between = static_cast<double>(p.between) / (m.links.nic_bandwidth * m.links.exchange_share),
                  transport_s = program.message_bandwidth > 0 ? bytes / program.message_bandwidth : 0,
                  copies_s = program.host_copies ? bytes / m.device.host_link_bandwidth : 0;
     return std::max({within_s(p), between, transport_s}) + copies_s +

@@ -82,6 +82,20 @@ const MachineField all_fields[] = {
      [](SimulatedMachine& m, double v) { m.links.network_hop_s = v; }},
     {"links", "message_us", micro, false, true, 0, unlimited, "each point-to-point message, on either side",
      [](SimulatedMachine& m, double v) { m.links.message_s = v; }},
+    {"links", "exchange_share", 1, false, false, 1e-6, 1,
+     "share of a network card's rate that messages to other nodes reach, where the network is thinner than its "
+     "cards",
+     [](SimulatedMachine& m, double v) { m.links.exchange_share = v; }},
+    {"links", "nccl_capability", 1, true, false, 70, 99,
+     "collectives as NCCL chooses and expects them on devices of this compute capability: 70 for Volta, 80 for "
+     "Ampere, 90 for "
+     "Hopper; base_us, hop_us and network_hop_us are then of messages alone",
+     [](SimulatedMachine& m, double v) { m.links.nccl_capability = static_cast<int>(v); }},
+    {"links", "nccl_amd_host", 1, true, false, 0, 1, "1: the hosts' processors are AMD's, which NCCL tells apart",
+     [](SimulatedMachine& m, double v) { m.links.nccl_amd_host = v != 0; }},
+    {"links", "nccl_ll128_between_nodes", 1, true, false, 0, 1,
+     "1: devices and network cards share PCIe switches, so that NCCL's protocol LL128 is used between nodes",
+     [](SimulatedMachine& m, double v) { m.links.nccl_ll128_between_nodes = v != 0; }},
     {"thesis_spmm", "constant", 1e-3, false, false, -unlimited, unlimited,
      "the three coefficients of section 4.1, in ms", [](SimulatedMachine& m, double v) { m.thesis.constant = v; }},
     {"thesis_spmm", "forward", 1e-3, false, false, -unlimited, unlimited, "of fwd_penalty",

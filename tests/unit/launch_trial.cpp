@@ -139,7 +139,7 @@ TEST_CASE("ranks get their threads, their argument and nothing of an outer launc
     });
     unsetenv("OMPI_COMM_WORLD_RANK");
     unsetenv("PMIX_NAMESPACE");
-    INFO(end.log_tail);
+    INFO(end.reason << "; log: " << end.log_tail);
     CHECK(end.status == TrialStatus::ok);
     CHECK(watched > 0);
     CHECK(end.log_tail.find("1 of 2: 3 threads, request.json") != std::string::npos);

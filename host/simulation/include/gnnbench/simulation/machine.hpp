@@ -100,6 +100,14 @@ struct Links {
     double hop_s = 0;           ///< between devices of one node
     double network_hop_s = 0;   ///< between nodes
     double message_s = 0;       ///< of every point-to-point message, on either side
+    /// Share of a network card's bandwidth that messages to other nodes reach, where a network is thinner than its cards.
+    double exchange_share = 1;
+    /// Collectives as NCCL chooses and expects them, on devices of this compute capability (70: Volta, 80: Ampere, 90: Hopper), in
+    /// place of the three latencies above; 0: rings and trees of those latencies.
+    int nccl_capability = 0;
+    bool nccl_amd_host = false;  ///< its hosts' processors are AMD's, which NCCL tells apart
+    bool nccl_ll128_between_nodes =
+        false;  ///< each device has a network card behind its own PCIe switch, which LL128 needs
     /// Seconds of an operation of two devices of a node by its bytes, where they were measured; by measured_key(). With
     /// "read_rows" and "add_rows" devices of a node read each other's memory in place.
     std::map<std::string, Curve> measured = {};
