@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "check/forwarding_backend.hpp"
+#include "contract/left_out_wait.hpp"
 #include "contract/staleness_case.hpp"
 #include "contract/strategy_selection.hpp"
 #include "contract/virtual_training.hpp"
@@ -132,21 +133,6 @@ TEST_CASE("the same simulated training gives the same weights to the bit") {
             CHECK(weights_after(s, graph, 4, dtype) == weights_after(s, graph, 4, dtype));
     }
 }
-
-/// Leaves out one wait of all that its rank makes.
-class LeavesOutAWait final : public ForwardingBackend {
-public:
-    LeavesOutAWait(std::unique_ptr<Backend> inner, std::int64_t left_out, std::int64_t& waits)
-        : ForwardingBackend(std::move(inner)), left_out_(left_out), waits_(waits) {}
-
-private:
-    void do_wait(StreamRole stream, const Event& event) override {
-        if (waits_++ != left_out_) inner().wait(stream, event);
-    }
-
-    std::int64_t left_out_;
-    std::int64_t& waits_;
-};
 
 /// A network that is far slower than the devices, or devices that are far slower than it: what is not waited for has not
 /// ended.
