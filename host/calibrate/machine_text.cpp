@@ -53,6 +53,19 @@ Curve gather_rates(const std::vector<GatherSample>& samples, double row_bytes, c
     return curve;
 }
 
+/// What a row of uneven lengths takes beside its nonzeros, each as in rows of equal length, and its bytes in order.
+double uneven_row_s(const std::vector<UnevenSample>& samples, const Curve& stream, const Curve& gather) {
+    std::vector<double> rows;
+    for (const UnevenSample& s : samples) {
+        const GatherSample& g = s.gather;
+        const double expected_s = g.gathered_bytes / gather.rate(g.lie_in_bytes) +
+                                  g.in_order_bytes / stream.rate(g.lie_in_bytes + g.in_order_bytes);
+        rows.push_back(std::max(0.0, (g.seconds - expected_s) / s.rows));
+    }
+    require(!rows.empty(), "rows of many lengths are measured");
+    return median(rows);
+}
+
 /// What a dense product takes while it does not wait for its operands, for each 2·m·k operations of one column.
 double column_s(const GemmSample& s, double element_bytes, const Curve& stream) {
     const double bytes = element_bytes * static_cast<double>(s.m * s.k + s.k * s.n + s.m * s.n);
@@ -152,6 +165,8 @@ private:
         if (alone_.tile_columns > 0)
             number("  ", "tile_columns", alone_.tile_columns,
                    "the format that the cpu kernel gives a matrix with long rows");
+        number("  ", "uneven_row_ns", uneven_row_s(alone_.uneven, stream_, gather_) * 1e9,
+               measured("sparse products of rows of 0 to 8, 16 and 32 nonzeros, less those of equal rows"));
         number("  ", "streams", 1, "messages move while a rank waits for them");
         const std::string kernels = "axpby, copy and ReLU's gradient: median of their rates",
                           products = "sparse products less their bytes in order";

@@ -46,6 +46,7 @@ public:
     MachineSamples all() {
         streams();
         gathers();
+        uneven();
         gemms(*float32_, samples_.gemm_float32);
         gemms(*float64_, samples_.gemm_float64);
         small_and_copies();
@@ -105,21 +106,35 @@ private:
         constexpr std::int64_t rows = 16384, of_row = 16;
         for (const double row_bytes : {simulation::Device::narrow_row, simulation::Device::wide_row})
             for (std::int64_t lie_in = 1 << 16; lie_in <= 1 << 26; lie_in *= 2) {
-                const auto cols = static_cast<std::int64_t>(static_cast<double>(lie_in) / row_bytes),
-                           width = static_cast<std::int64_t>(row_bytes / 4);
-                prepared_.push_back(float32_->prepare(uniform(rows, cols, of_row)));
-                const PreparedMatrix& a = *prepared_.back();
-                const MatrixView b = matrix(*float32_, cols, width), c = matrix(*float32_, rows, width);
+                const auto cols = static_cast<std::int64_t>(static_cast<double>(lie_in) / row_bytes);
                 const std::size_t i = samples_.gather.size();
-                const auto z = static_cast<double>(a.nonzeros);
-                samples_.gather.push_back({.gathered_bytes = z * row_bytes,
-                                           .row_bytes = row_bytes,
-                                           .lie_in_bytes = std::min(z, static_cast<double>(cols)) * row_bytes,
-                                           .in_order_bytes = 8 * z + 8 * static_cast<double>(rows + 1) +
-                                                             static_cast<double>(rows) * row_bytes});
-                add([this, &a, b, c] { float32_->spmm(a, b, c); },
-                    [this, i](double s) { samples_.gather[i].seconds = s; });
+                samples_.gather.push_back(product(uniform(rows, cols, of_row), row_bytes,
+                                                  [this, i](double s) { samples_.gather[i].seconds = s; }));
             }
+    }
+    /// Products of rows of many lengths, 4, 8 and 16 in the mean, of narrow rows of B.
+    void uneven() {
+        constexpr std::int64_t rows = 32768, cols = 8192;
+        for (const std::int64_t mean : {4, 8, 16}) {
+            const std::size_t i = samples_.uneven.size();
+            samples_.uneven.push_back({.rows = rows, .gather = {}});
+            samples_.uneven[i].gather = product(of_many_lengths(rows, cols, mean), simulation::Device::narrow_row,
+                                                [this, i](double s) { samples_.uneven[i].gather.seconds = s; });
+        }
+    }
+    /// Has it timed. What it moves, without its time.
+    GatherSample product(const Csr& matrix_of, double row_bytes, std::function<void(double)> take) {
+        prepared_.push_back(float32_->prepare(matrix_of));
+        const PreparedMatrix& a = *prepared_.back();
+        const auto width = static_cast<std::int64_t>(row_bytes / 4);
+        const MatrixView b = matrix(*float32_, matrix_of.cols, width),
+                         c = matrix(*float32_, matrix_of.rows, width);
+        add([this, &a, b, c] { float32_->spmm(a, b, c); }, std::move(take));
+        const auto z = static_cast<double>(a.nonzeros), rows = static_cast<double>(matrix_of.rows);
+        return {.gathered_bytes = z * row_bytes,
+                .row_bytes = row_bytes,
+                .lie_in_bytes = std::min(z, static_cast<double>(matrix_of.cols)) * row_bytes,
+                .in_order_bytes = 8 * z + 8 * (rows + 1) + rows * row_bytes};
     }
     /// From the format that a matrix with long rows is given: "tiled 4096".
     int tile_columns() {
@@ -127,13 +142,24 @@ private:
         return format.starts_with(tiled) ? std::stoi(format.substr(tiled.size())) : 0;
     }
     static Csr uniform(std::int64_t rows, std::int64_t cols, std::int64_t of_row) {
+        return drawn(rows, cols, [of_row](RandomStream&) { return of_row; });
+    }
+    /// From none to twice the mean, each as often.
+    static Csr of_many_lengths(std::int64_t rows, std::int64_t cols, std::int64_t mean) {
+        return drawn(rows, cols, [mean](RandomStream& random) {
+            return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * mean + 1)));
+        });
+    }
+    static Csr drawn(std::int64_t rows, std::int64_t cols,
+                     const std::function<std::int64_t(RandomStream&)>& of_row) {
         RandomStream random(1, Draw::graph);  // the same numbers everywhere
         Csr a;
         a.rows = rows;
         a.cols = cols;
         for (std::int64_t r = 0; r < rows; ++r) {
             const std::size_t first = a.indices.size();
-            for (std::int64_t j = 0; j < of_row; ++j)
+            const std::int64_t count = of_row(random);
+            for (std::int64_t j = 0; j < count; ++j)
                 a.indices.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(cols))));
             std::sort(a.indices.begin() + static_cast<std::ptrdiff_t>(first), a.indices.end());
             a.indptr.push_back(static_cast<std::int64_t>(a.indices.size()));

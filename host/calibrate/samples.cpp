@@ -5,12 +5,14 @@ namespace gnnbench {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StreamSample, bytes, touched_bytes, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OperationSample, bytes, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GatherSample, gathered_bytes, row_bytes, lie_in_bytes, in_order_bytes, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UnevenSample, rows, gather)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LossSample, columns, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GemmSample, m, n, k, seconds)
 
 nlohmann::json to_json(const MachineSamples& s) {
     return {{"stream", s.stream},
             {"gather", s.gather},
+            {"uneven", s.uneven},
             {"gemm_float32", s.gemm_float32},
             {"gemm_float64", s.gemm_float64},
             {"empty_kernel_s", s.empty_kernel_s},
@@ -24,6 +26,7 @@ nlohmann::json to_json(const MachineSamples& s) {
 MachineSamples machine_samples_from(const nlohmann::json& j) {
     return {.stream = j.at("stream").get<std::vector<StreamSample>>(),
             .gather = j.at("gather").get<std::vector<GatherSample>>(),
+            .uneven = j.at("uneven").get<std::vector<UnevenSample>>(),
             .gemm_float32 = j.at("gemm_float32").get<std::vector<GemmSample>>(),
             .gemm_float64 = j.at("gemm_float64").get<std::vector<GemmSample>>(),
             .empty_kernel_s = j.at("empty_kernel_s").get<double>(),

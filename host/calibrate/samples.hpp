@@ -24,6 +24,12 @@ struct GatherSample {
     double gathered_bytes = 0, row_bytes = 0, lie_in_bytes = 0, in_order_bytes = 0, seconds = 0;
 };
 
+/// A sparse product whose rows have few nonzeros, now more and now less.
+struct UnevenSample {
+    double rows = 0;
+    GatherSample gather;
+};
+
 /// One row of so many columns.
 struct LossSample {
     std::int64_t columns = 0;
@@ -41,6 +47,7 @@ struct MachineSamples {
     std::vector<StreamSample>
         stream;  ///< several kernels of the same size follow each other, the one of most bytes first
     std::vector<GatherSample> gather;
+    std::vector<UnevenSample> uneven;
     std::vector<GemmSample> gemm_float32, gemm_float64;
     double empty_kernel_s = 0;
     /// Softmax cross entropy: of a counted row, and by shards of any row.

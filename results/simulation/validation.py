@@ -17,7 +17,7 @@ import statistics
 import subprocess
 import sys
 
-EXPERIMENT = pathlib.Path(__file__).resolve().parent / "validation.yaml"
+HERE = pathlib.Path(__file__).resolve().parent
 PHASES = ["spmm", "gemm", "activation", "loss", "optimizer", "pack", "comm", "other"]
 CELL = ["dataset", "hidden", "scheme", "gpus"]
 # Nothing but the bytes that kernels and messages move, at one bandwidth.
@@ -56,23 +56,23 @@ links:
 """
 
 
-def run(folder, name, *settings):
+def run(folder, cells, name, *settings):
     program = os.environ.get("GNNBENCH", "gnnbench")
     options = [word for s in settings for word in ("--set", s)]
     command = [program, "--database", str(folder / f"{name}.sqlite"), "--data-dir", str(folder / "datasets"), "run",
-               str(EXPERIMENT), "--no-verify", *options]
+               str(cells), "--no-verify", *options]
     print(" ".join(command), file=sys.stderr)
     with open(folder / f"{name}.log", "w") as log:
         if (code := subprocess.run(command, stdout=log, stderr=log).returncode) not in (0, 1):
             sys.exit(f"gnnbench ended with {code}: see {folder / name}.log")
 
 
-def predict(folder, machine):
+def predict(folder, cells, machine):
     numbers = dict(re.findall(r"^ *(\w+): \{value: ([^,]+),", machine.read_text(), re.M))
     roofline = folder / "roofline.yaml"
     roofline.write_text(ROOFLINE.format(bandwidth=numbers["memory_bandwidth_gbs"], source=machine.name))
     for name, file in (("predicted", machine), ("roofline", roofline)):
-        run(folder, name, f"kernel={{name: simulated, machine: {file.resolve()}}}", "warmup=0", "epochs=1")
+        run(folder, cells, name, f"kernel={{name: simulated, machine: {file.resolve()}}}", "warmup=0", "epochs=1")
 
 
 def cells(folder, name):
@@ -127,15 +127,16 @@ def main():
     parser.add_argument("what", choices=["measure", "predict", "report"])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--machine", type=pathlib.Path)
+    parser.add_argument("--cells", type=pathlib.Path, default=HERE / "validation.yaml", help="other cells to measure and predict")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     if given.what == "measure":
         for name in ("first", "second"):
-            run(given.folder, name)
+            run(given.folder, given.cells, name)
     elif given.what == "predict":
         if not given.machine:
             parser.error("predict needs --machine")
-        predict(given.folder, given.machine)
+        predict(given.folder, given.cells, given.machine)
     else:
         report(given.folder)
 

@@ -23,6 +23,8 @@ MachineSamples round_samples(double slowdown) {
     // 50e6 bytes in order of 100e6 in all, at the memory's rate, and 30e6 in no order.
     s.gather.push_back({30e6, 128, 50e6, 50e6, (30e6 / gather_rate + 50e6 / memory_rate) * slowdown});
     s.gather.push_back({60e6, 512, 50e6, 50e6, (60e6 / wide_gather_rate + 50e6 / memory_rate) * slowdown});
+    for (const double row_s : {1e-9, 5e-9, 7e-9})
+        s.uneven.push_back({1000, {30e6, 128, 50e6, 50e6, 1000 * row_s + 30e6 / gather_rate + 50e6 / memory_rate}});
     // 2 · 1000 · 32 · 50 operations; 20 columns take as long as one tile of 16 and two and a half. Operands in the cache.
     const auto gemm = [&](std::int64_t n, double bytes, double operations, double rate) {
         return GemmSample{1000, n, 50, operations / rate + bytes / cache_rate};
@@ -69,6 +71,7 @@ TEST_CASE("a calibrated machine has the numbers behind its samples") {
     CHECK(m.device.loss.rate(30) == Approx(35e-9));
     CHECK(m.device.sharded_loss.rate(8) == Approx(90e-9));
     CHECK(m.device.tile_columns == 4096);
+    CHECK(m.device.uneven_row_s == Approx(5e-9));
     CHECK(m.device.streams == 1);
     REQUIRE(m.device.stream.points.size() == 2);
     CHECK(m.device.stream.rate(1e6) == Approx(cache_rate));

@@ -135,8 +135,8 @@ Work Costs::measured_spmm(const SpmmShape& s) const {
     for (const Moved& b : s.operand)
         first_s +=
             std::min(1.0, z / n) * b.bytes * std::max(0.0, 1 / stream_.rate(b.since) - 1 / stream_.rate(of_b));
-    const double seconds =
-        gathers_s(s) + first_s + in_order_s(s.in_order.empty() ? repeated(in_order, of_b + in_order) : s.in_order);
+    const double seconds = gathers_s(s) + m * machine_.device.uneven_row_s + first_s +
+                           in_order_s(s.in_order.empty() ? repeated(in_order, of_b + in_order) : s.in_order);
     return kernel(seconds, seconds);
 }
 

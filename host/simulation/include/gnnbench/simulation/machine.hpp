@@ -62,6 +62,9 @@ struct Device {
     /// Seconds of a row's loss, by its columns; and where its columns are distributed, of all three verbs. Where given, they
     /// stand for exp_rate.
     Curve loss = {}, sharded_loss = {};
+    /// Seconds of each row of a sparse product, beside its nonzeros': where lengths differ, a core predicts wrongly where a row
+    /// ends. Of devices with rates by size.
+    double uneven_row_s = 0;
     int streams = 2;  ///< 1: a device moves its own messages, and computes nothing meanwhile
 };
 
