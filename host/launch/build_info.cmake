@@ -3,8 +3,14 @@
 set(commit "")
 find_program(GIT git)
 if(GIT AND EXISTS "${SOURCE}/.git")
-  execute_process(COMMAND "${GIT}" describe --always --dirty --abbrev=40 --exclude "*"
+  execute_process(COMMAND "${GIT}" describe --always --abbrev=40 --exclude "*"
     WORKING_DIRECTORY "${SOURCE}" OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  # Pages that were written since are no other program.
+  execute_process(COMMAND "${GIT}" diff --quiet HEAD -- . ":(exclude)results" ":(exclude)docs" ":(exclude,glob)**/*.md"
+    WORKING_DIRECTORY "${SOURCE}" RESULT_VARIABLE changed OUTPUT_QUIET ERROR_QUIET)
+  if(commit AND changed EQUAL 1)
+    string(APPEND commit "-dirty")
+  endif()
 endif()
 file(GLOB_RECURSE sources RELATIVE "${SOURCE}" "${SOURCE}/host/*.cpp" "${SOURCE}/host/*.hpp" "${SOURCE}/plugins/*.cpp"
   "${SOURCE}/plugins/*.hpp" "${SOURCE}/plugins/*.cu" "${SOURCE}/plugins/*.cuh" "${SOURCE}/plugins/CMakeLists.txt" "${SOURCE}/cmake/*.cmake")

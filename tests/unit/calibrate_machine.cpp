@@ -24,7 +24,8 @@ MachineSamples round_samples(double slowdown) {
     s.gather.push_back({30e6, 128, 50e6, 50e6, (30e6 / gather_rate + 50e6 / memory_rate) * slowdown});
     s.gather.push_back({60e6, 512, 50e6, 50e6, (60e6 / wide_gather_rate + 50e6 / memory_rate) * slowdown});
     for (const double row_s : {1e-9, 5e-9, 7e-9})
-        s.uneven.push_back({1000, {30e6, 128, 50e6, 50e6, 1000 * row_s + 30e6 / gather_rate + 50e6 / memory_rate}});
+        s.uneven.push_back(
+            {1000, {30e6, 128, 50e6, 50e6, 1000 * row_s + 30e6 / gather_rate + 50e6 / memory_rate}});
     // 2 · 1000 · 32 · 50 operations; 20 columns take as long as one tile of 16 and two and a half. Operands in the cache.
     const auto gemm = [&](std::int64_t n, double bytes, double operations, double rate) {
         return GemmSample{1000, n, 50, operations / rate + bytes / cache_rate};
