@@ -46,7 +46,7 @@ void put_tics(FigureParts& f, const std::vector<std::string>& labels) {
         list += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_text(label), i);
     }
     const bool slanted = labels.size() > 6 || longest > 12;
-    if (slanted) f.tic_room = 4.0 * static_cast<double>(longest);
+    if (slanted) f.tic_room = 5.0 * static_cast<double>(longest);
     f.settings += fmt::format("set xtics ({}) nomirror{}\nset xrange [-0.6:{}]\n", list,
                               slanted ? " rotate by -30" : "", static_cast<double>(labels.size()) - 0.4);
 }
@@ -137,6 +137,18 @@ FigureParts stacked_parts(const ResolvedTable& r, const FigureData& d) {
             ++slot;
             if (!block.empty())
                 f.add(block, "using 1:2:3:4:5:6 " + bar_style(colour(s), kind), legend.name(d.series[s], kind));
+        }
+    }
+    // Why a place has no bar.
+    for (std::size_t i = 0; i < d.labels.size(); ++i) {
+        if (std::ranges::any_of(heights, [i](const auto& of_kind) { return of_kind[i] > 0; })) continue;
+        for (const FigureSeries& s : d.series) {
+            const std::string& word = s.words[i].empty() ? s.simulated_words[i] : s.words[i];
+            if (word.empty()) continue;
+            f.settings +=
+                fmt::format("set label {} at first {}, graph 0.02 rotate by 90 font ',9' tc rgb '#555555'\n",
+                            gnuplot_text(word), i);
+            break;
         }
     }
     add_keys(f, legend);

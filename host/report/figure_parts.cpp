@@ -15,6 +15,8 @@ namespace {
 constexpr std::array palette{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                              "#000000", "#E69F00", "#56B4E9", "#8C7000"};
 
+constexpr double legend_row = 20;  ///< as gnuplot draws one, in units of the page
+
 /// Which of a timeline's classes a span is drawn as.
 std::size_t span_class(const TimelineSpan& span) {
     if (span.communicates) return 2;
@@ -241,7 +243,7 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
     const std::size_t columns = std::clamp(static_cast<std::size_t>(width_units - 30) / (80 + 8 * longest),
                                            std::size_t{1}, std::size_t{6});
     const std::size_t legend_lines = (figure.legend.size() + columns - 1) / columns;
-    const double legend = 18.0 * static_cast<double>(legend_lines) + 10;
+    const double legend = legend_row * static_cast<double>(legend_lines) + 10;
     constexpr double panel = 200, axis = 70;  // pixels: of a panel with its title and tics, of the x axis' label
     const Frame frame = frame_of(static_cast<double>(down) * panel + legend + axis - 30, heading, look);
     std::string s = frame.script;
@@ -297,7 +299,7 @@ std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
     const std::size_t legend_rows = parts.legend ? (parts.named + across - 1) / across : 0;
     const double plot_height = std::clamp(420 * look.units_across() / 900, 280.0, 420.0);
     const Frame frame =
-        frame_of(plot_height + parts.tic_room + 18.0 * static_cast<double>(legend_rows), heading, look);
+        frame_of(plot_height + parts.tic_room + legend_row * static_cast<double>(legend_rows), heading, look);
     const double height = frame.height, top = frame.top, notes = frame.notes;
     std::string s = frame.script;
     if (!plot.x_label.empty()) s += "set xlabel " + gnuplot_text(plot.x_label) + "\n";
@@ -308,7 +310,7 @@ std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
              : "unset key\n";
     s += fmt::format("set bmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n",
                      (notes + (notes == 0 ? 78 : 95) + parts.tic_room) / height,
-                     1 - (top + 12 + 18.0 * static_cast<double>(legend_rows)) / height);
+                     1 - (top + 18 + legend_row * static_cast<double>(legend_rows)) / height);
     s += parts.settings + parts.blocks;
     if (!parts.plots.empty()) return s + fmt::format("plot {}\n", fmt::join(parts.plots, ", "));
     s += "unset key\nunset tics\nunset grid\nset xrange [0:1]\nset yrange [0:1]\nunset logscale\n"
