@@ -107,9 +107,9 @@ double share_per_hop(Collective c, int k) {
     return 1;
 }
 
-/// What a rank's memory reads and writes, of what passes a hop: received bytes are written; what is passed on, or
-/// reduced with its own, is read.
-double memory_per_hop_byte(Collective c) { return c == Collective::broadcast ? 1 : 2; }
+/// What a rank's memory reads and writes, of what passes a hop, where it does most of it: received bytes are written; what is
+/// passed on, or reduced with its own, is read. Of two ranks neither passes a broadcast on.
+double memory_per_hop_byte(Collective c, int k) { return c == Collective::broadcast && k == 2 ? 1 : 2; }
 
 double ring_latency(Collective c, const Placement& g, const Links& l) {
     const int rounds = c == Collective::all_reduce ? 2 : 1;
@@ -197,7 +197,7 @@ CollectiveCost cost_of(Collective collective, Wait wait, double total_bytes, con
     }
     // Of what its bytes alone would take of memory and cards, as much less as it is slower.
     const double pace = cost.transfer_s > 0 ? std::min(1., unhindered_s / cost.transfer_s) : 1;
-    cost.memory_rate = memory_per_hop_byte(collective) * bandwidth * pace;
+    cost.memory_rate = memory_per_hop_byte(collective, g.ranks) * bandwidth * pace;
     if (g.nodes > 1) cost.network_rate = network_rate(g, m, bandwidth) * pace;
     return cost;
 }

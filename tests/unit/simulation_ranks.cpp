@@ -174,17 +174,21 @@ TEST_CASE("a collective begins when its last rank has come, and is over for all 
 }
 
 TEST_CASE("a transfer and a kernel share their device's memory") {
-    const auto times = times_after(4, [](const ProcessGroup& world, SimulatedRank& me) {
-        const auto transport = me.connect(world);
-        // 10 bytes a second of a memory of 100: both at 1/1.1 while both run.
-        transport->broadcast(nullptr, 400, 0, Wait::later);
-        me.enqueue(StreamRole::compute, {22, 1});
-        me.synchronize(StreamRole::compute);
-        // Of the kernel's 22 s 2.5 are done when the transfer begins; the rest takes 21.45 s.
-        CHECK(me.host_s() == Approx(2.5 + 19.5 * 1.1));
-    });
-    // 21.45 s of the transfer did what takes 19.5; its other 20.5 s are alone.
-    CHECK(times[0] == Approx(2.5 + 21.45 + 20.5));
+    const auto beside_a_broadcast = [](int ranks, double begins_s, double slowdown) {
+        const auto times = times_after(ranks, [&](const ProcessGroup& world, SimulatedRank& me) {
+            const auto transport = me.connect(world);
+            transport->broadcast(nullptr, 400, 0, Wait::later);
+            me.enqueue(StreamRole::compute, {22, 1});
+            me.synchronize(StreamRole::compute);
+            // What is left of the kernel when the transfer begins is slowed down.
+            CHECK(me.host_s() == Approx(begins_s + (22 - begins_s) * slowdown));
+        });
+        // The transfer did as much meanwhile; the rest of its 40 s it is alone.
+        CHECK(times[0] == Approx(begins_s + (22 - begins_s) * slowdown + 40 - (22 - begins_s)));
+    };
+    // 10 bytes a second of a memory of 100, which ranks inside a ring write and read again to pass on.
+    beside_a_broadcast(4, 2.5, 1.2);
+    beside_a_broadcast(2, 1.5, 1.1);
 }
 
 TEST_CASE("a device with one stream moves its messages between kernels") {
