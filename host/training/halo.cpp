@@ -127,21 +127,25 @@ void number_remote(const Adjacency& a, const IndexMap& index, Halo& h) {
 std::int64_t Halo::needed_rows() const { return total(needed); }
 std::int64_t Halo::sent_rows() const { return total(sent); }
 
-Csr Halo::compact(Part j) const {
+void Halo::each_block(const std::function<void(Part, Csr)>& use) const {
+    // By row: its first entry that no block has yet.
+    std::vector<std::int64_t> next(remote.indptr.begin(), remote.indptr.end() - 1);
     std::int64_t first = 0;
-    for (std::size_t p = 0; p < usize(j); ++p) first += std::ssize(needed[p]);
-    const std::int64_t end = first + std::ssize(needed[usize(j)]);
-    Csr block = empty_rows(remote.rows, end - first);
-    for (std::size_t r = 0; r < usize(remote.rows); ++r) {
-        const auto begin = remote.indices.begin() + remote.indptr[r],
-                   last = remote.indices.begin() + remote.indptr[r + 1];
-        for (auto c = std::lower_bound(begin, last, first); c != last && *c < end; ++c) {
-            block.indices.push_back(static_cast<std::int32_t>(*c - first));
-            block.values.push_back(remote.values[usize(c - remote.indices.begin())]);
+    for (std::size_t j = 0; j < needed.size(); ++j) {
+        const std::int64_t end = first + std::ssize(needed[j]);
+        if (end == first) continue;
+        Csr block = empty_rows(remote.rows, end - first);
+        for (std::size_t r = 0; r < next.size(); ++r) {
+            for (auto e = usize(next[r]); e < usize(remote.indptr[r + 1]) && remote.indices[e] < end; ++e) {
+                block.indices.push_back(static_cast<std::int32_t>(remote.indices[e] - first));
+                block.values.push_back(remote.values[e]);
+                ++next[r];
+            }
+            block.indptr[r + 1] = block.nonzeros();
         }
-        block.indptr[r + 1] = block.nonzeros();
+        use(static_cast<Part>(j), std::move(block));
+        first = end;
     }
-    return block;
 }
 
 Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds) {

@@ -67,9 +67,11 @@ std::unique_ptr<PreparedMatrix> HaloBlocks::remote_transposed() const {
     return halo_ ? backend_.prepare(gnnbench::transposed(halo_->remote, threads_))
                  : backend_.prepare(transposed(remote_));
 }
-std::unique_ptr<PreparedMatrix> HaloBlocks::block(Part j) const {
-    if (halo_) return backend_.prepare(halo_->compact(j));
-    return backend_.prepare(SparseSize{own_.rows, needed_[usize(j)], nonzeros_[usize(j)]});
+void HaloBlocks::each_block(const std::function<void(Part, std::unique_ptr<PreparedMatrix>)>& use) const {
+    if (halo_) return halo_->each_block([&](Part j, const Csr& block) { use(j, backend_.prepare(block)); });
+    for (std::size_t j = 0; j < needed_.size(); ++j)
+        if (needed_[j] > 0)
+            use(static_cast<Part>(j), backend_.prepare(SparseSize{own_.rows, needed_[j], nonzeros_[j]}));
 }
 
 }  // namespace gnnbench

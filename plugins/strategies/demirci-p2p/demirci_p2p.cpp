@@ -56,11 +56,10 @@ private:
     std::unique_ptr<Side> make_side(const Adjacency& a, const IndexMap& index, Direction d, std::int64_t widest) {
         const HaloBlocks halo(a, index, world_.rank(), d, every_block, backend_);
         auto side = std::make_unique<Side>(Side{HaloExchange(halo, backend_, widest), halo.own(), {}, {}});
-        for (Part n = 0; n < index.parts(); ++n)
-            if (halo.needed()[usize(n)] > 0) {
-                side->peers.push_back(n);
-                side->blocks.push_back(halo.block(n));
-            }
+        halo.each_block([&](Part n, std::unique_ptr<PreparedMatrix> block) {
+            side->peers.push_back(n);
+            side->blocks.push_back(std::move(block));
+        });
         return side;
     }
 

@@ -23,11 +23,10 @@ void append(PackedBlocks& to, const Csr& block) {
 ShareSide make_side(const Adjacency& a, const IndexMap& index, Part part, Direction d) {
     ShareSide side{make_halo(a, index, part, d, every_block), {}};
     append(side.blocks, side.halo.own);
-    for (Part j = 0; j < index.parts(); ++j)
-        if (!side.halo.needed[usize(j)].empty()) {
-            side.blocks.peers.push_back(j);
-            append(side.blocks, side.halo.compact(j));
-        }
+    side.halo.each_block([&](Part j, const Csr& block) {
+        side.blocks.peers.push_back(j);
+        append(side.blocks, block);
+    });
     side.halo.own = {};
     side.halo.remote = {};
     return side;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -26,8 +27,8 @@ struct Halo {
 
     std::int64_t needed_rows() const;
     std::int64_t sent_rows() const;
-    /// Those columns of `remote` that are part j's: [size(i) × |needed[j]|].
-    Csr compact(Part j) const;
+    /// Cuts `remote` into its blocks, part by part: of each part j that has any, its columns [size(i) × |needed[j]|].
+    void each_block(const std::function<void(Part, Csr)>& use) const;
 };
 /// Every rank of the group holds the same columns of blocks, so part i is sent to other ranks only where i ∈ J.
 Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds);
@@ -47,12 +48,12 @@ public:
     /// sent[j] on the device.
     Array<std::int32_t> sent_list(Part j) const;
 
-    // A^d_ii; A^d_ij of all others side by side, without their empty columns; that of part j alone, likewise.
+    // A^d_ii; A^d_ij of all others side by side, without their empty columns; each part's alone, likewise, in their order.
     std::unique_ptr<PreparedMatrix> own() const;
     std::unique_ptr<PreparedMatrix> own_transposed() const;
     std::unique_ptr<PreparedMatrix> remote() const;
     std::unique_ptr<PreparedMatrix> remote_transposed() const;
-    std::unique_ptr<PreparedMatrix> block(Part j) const;
+    void each_block(const std::function<void(Part, std::unique_ptr<PreparedMatrix>)>& use) const;
 
 private:
     void take_sizes(const Adjacency& a, const IndexMap& index, Part i, const HoldsBlock& holds);
