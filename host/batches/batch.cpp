@@ -64,8 +64,10 @@ std::int64_t most_batch_nonzeros(const Problem& p, const BatchSource& source) {
     if (source.fixed_sets() == 0) return most_edges(graph, source.most_vertices()) + source.most_vertices();
     // One epoch has every fixed set.
     std::vector<std::int64_t> set_of(usize(graph.vertices()), -1), nonzeros(usize(source.fixed_sets()));
-    for (std::int64_t item = 0; item < source.fixed_sets(); ++item)
-        for (const GlobalId v : source.vertices(item)) set_of[usize(value(v))] = source.fixed_set(item);
+    for (std::int64_t item = 0; item < source.fixed_sets(); ++item) {
+        const std::int64_t set = source.fixed_set(item);
+        for (const GlobalId v : source.vertices(item)) set_of[usize(value(v))] = set;
+    }
     for (std::size_t v = 0; v < set_of.size(); ++v) {
         if (set_of[v] < 0) continue;
         std::int64_t& of_set = nonzeros[usize(set_of[v])];
