@@ -10,6 +10,7 @@
 
 #include <gnnbench/usize.hpp>
 
+#include "report/alike_remarks.hpp"
 #include "report/format.hpp"
 #include "report/remarks.hpp"
 
@@ -82,14 +83,20 @@ void mark_bases(ComparisonLayout& t) {
 
 void add_remarks(ComparisonLayout& t) {
     std::map<const ComparisonCell*, std::vector<std::string>> remarks;
+    AlikeRemarks alike;
+    for (const ComparisonRow& row : t.rows)
+        for (const PlacedCell& p : row.cells) {
+            if (!p.cell) continue;
+            remarks[p.cell] = remarks_on(*p.cell);
+            for (const std::string& text : remarks[p.cell]) alike.add(text);
+        }
     std::map<std::string, int> uses;
     int times = 0;
     for (const ComparisonRow& row : t.rows)
         for (const PlacedCell& p : row.cells) {
             if (!p.cell) continue;
             times += p.has_time();
-            remarks[p.cell] = remarks_on(*p.cell);
-            for (const std::string& text : remarks[p.cell]) uses[text] += p.has_time();
+            for (std::string& text : remarks[p.cell]) uses[text = alike.of(text)] += p.has_time();
         }
     std::set<std::string> said;
     for (ComparisonRow& row : t.rows)

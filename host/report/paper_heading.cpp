@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "report/alike_remarks.hpp"
 #include "report/figure_data.hpp"
 #include "report/paper_setting.hpp"
 #include "report/paper_table.hpp"
@@ -29,33 +30,41 @@ RemarkedPlace erratum_of(const ResolvedCell& place) {
     return p;
 }
 
-/// Remarks on a simulated place, without what the heading and the word OOM already say and without each number's own
-/// deviation of volumes, so that a few remarks cover many numbers. The data formats keep them whole.
+/// Remarks on a simulated place, without what the heading and the word OOM already say. The data formats have all.
 RemarkedPlace remarked_simulation(const ResolvedCell& place) {
     RemarkedPlace p = remarked(place);
     std::erase_if(p.remarks, [](const std::string& text) {
         return text.starts_with("SIMULATED on ") ||
                text.find("oom: the device has no memory") != std::string::npos;
     });
-    for (std::string& text : p.remarks) {
-        const auto deviation = text.find(" ± ");
-        const auto percent = text.find('%', deviation == std::string::npos ? text.size() : deviation);
-        if (text.starts_with("expected graph") && percent != std::string::npos)
-            text.erase(deviation, percent + 1 - deviation);
-    }
     return p;
 }
 
-using Places = std::vector<std::vector<ResolvedCell>>;
+using Places = std::vector<std::vector<RemarkedPlace>>;
 
 template <class Of>
-RemarkGroups grouped(const ResolvedTable& r, const Places& cells, const Of& of, const char* whose) {
-    if (cells.empty()) return {};
-    std::vector<std::vector<RemarkedPlace>> places;
+Places places_of(const std::vector<std::vector<ResolvedCell>>& cells, const Of& of) {
+    Places places;
     for (const auto& row : cells) {
         auto& line = places.emplace_back();
         for (const ResolvedCell& place : row) line.push_back(of(place));
     }
+    return places;
+}
+
+Places with_alike_as_one(Places places) {
+    AlikeRemarks alike;
+    for (const auto& row : places)
+        for (const RemarkedPlace& place : row)
+            for (const std::string& text : place.remarks) alike.add(text);
+    for (auto& row : places)
+        for (RemarkedPlace& place : row)
+            for (std::string& text : place.remarks) text = alike.of(text);
+    return places;
+}
+
+RemarkGroups grouped(const ResolvedTable& r, const Places& places, const char* whose) {
+    if (places.empty()) return {};
     return grouped_remarks(places, names_of(r.definition->rows), names_of(r.definition->columns),
                            r.definition->row_head, whose);
 }
@@ -74,9 +83,9 @@ std::string simulated_line(const ResolvedTable& r) {
 }  // namespace
 
 TableRemarks table_remarks(const ResolvedTable& r) {
-    return {grouped(r, r.cells, remarked, "ours"),
-            grouped(r, r.simulated, remarked_simulation, "the simulated ones"),
-            grouped(r, r.cells, erratum_of, "the paper's")};
+    return {grouped(r, with_alike_as_one(places_of(r.cells, remarked)), "ours"),
+            grouped(r, with_alike_as_one(places_of(r.simulated, remarked_simulation)), "the simulated ones"),
+            grouped(r, places_of(r.cells, erratum_of), "the paper's")};
 }
 
 std::vector<std::string> remarks_on_figure(const ResolvedTable& r) {

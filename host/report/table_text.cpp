@@ -116,10 +116,10 @@ struct KeyColumn {
     }
 };
 
-KeyColumn key_column(const Table& t, std::size_t k) {
+KeyColumn key_column(const Table& t, std::size_t k, std::size_t room) {
     constexpr std::size_t whole_width = 100;  // of the table that `widest` is chosen for
     std::size_t widest = t.keys[k].widest;
-    if (widest < whole_width) widest = std::max<std::size_t>(8, widest * table_width() / whole_width);
+    if (widest < whole_width) widest = std::max<std::size_t>(8, widest * room / whole_width);
     KeyColumn column{{}, display_width(t.keys[k].head), t.keys[k].left};
     for (const Table::Row& row : t.rows) {
         column.cells.push_back(folded_to(row.keys[k], widest));
@@ -129,11 +129,11 @@ KeyColumn key_column(const Table& t, std::size_t k) {
 }
 
 /// The row's key columns, as a separate block.
-Block row_keys(const Table& t) {
+Block row_keys(const Table& t, std::size_t room) {
     Block b;
     b.rows.resize(t.rows.size());
     for (std::size_t k = 0; k < t.keys.size(); ++k) {
-        const KeyColumn column = key_column(t, k);
+        const KeyColumn column = key_column(t, k, room);
         const std::string before(display_width(b.heads), ' ');
         b.heads += (k > 0 ? "  " : "") + column.padded(t.keys[k].head);
         for (std::size_t r = 0; r < t.rows.size(); ++r) {
@@ -144,7 +144,7 @@ Block row_keys(const Table& t) {
                     (k > 0 ? "  " : "") + column.padded(n < column.cells[r].size() ? column.cells[r][n] : "");
         }
     }
-    b.finish(table_width());
+    b.finish(room);
     return b;
 }
 
@@ -178,23 +178,40 @@ std::string side_by_side(const Table& t, const Block& keys, std::span<const Bloc
     return out;
 }
 
-/// Row keys beside as many groups as fit; the others in blocks below.
-std::string blocks(const Table& t) {
-    const Block keys = row_keys(t);
+std::vector<Block> group_blocks(const Table& t, const Block& keys, std::size_t room) {
     std::vector<Block> groups;
+    const std::size_t beside = keys.width + rule.size();
     for (std::size_t g = 0; g < t.groups.size(); ++g) {
         groups.push_back(block_of(t, g));
-        const std::size_t beside = keys.width + rule.size();
-        groups.back().finish(table_width() > beside ? table_width() - beside : 0);
+        groups.back().finish(room > beside ? room - beside : 0);
     }
-    std::string out;
-    for (std::size_t first = 0, last; first < groups.size(); first = last) {
-        std::size_t width = keys.width;
-        for (last = first; last < groups.size(); ++last) {
-            if (last > first && width + rule.size() + groups[last].width > table_width()) break;
-            width += rule.size() + groups[last].width;
+    return groups;
+}
+
+/// Of each run of groups that fit beside the keys, one at least, the first.
+std::vector<std::size_t> fitting(const Block& keys, std::span<const Block> groups, std::size_t room) {
+    std::vector<std::size_t> firsts;
+    std::size_t width = 0;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        const std::size_t more = rule.size() + groups[g].width;
+        if (firsts.empty() || width + more > room) {
+            firsts.push_back(g);
+            width = keys.width;
         }
-        out += '\n' + side_by_side(t, keys, std::span(groups).subspan(first, last - first));
+        width += more;
+    }
+    return firsts;
+}
+
+/// Row keys beside as many groups as fit; the others in blocks below.
+std::string blocks(const Table& t) {
+    const Block keys = row_keys(t, table_width());
+    const std::vector<Block> groups = group_blocks(t, keys, table_width());
+    const std::vector<std::size_t> firsts = fitting(keys, groups, table_width());
+    std::string out;
+    for (std::size_t i = 0; i < firsts.size(); ++i) {
+        const std::size_t last = i + 1 < firsts.size() ? firsts[i + 1] : groups.size();
+        out += '\n' + side_by_side(t, keys, std::span(groups).subspan(firsts[i], last - firsts[i]));
     }
     return out;
 }
@@ -204,6 +221,11 @@ std::string blocks(const Table& t) {
 std::size_t table_width() {
     const std::size_t columns = output_columns();
     return columns == 0 ? 100 : std::clamp<std::size_t>(columns, 40, 100);
+}
+
+std::vector<std::size_t> first_groups(const Table& t, std::size_t width) {
+    const Block keys = row_keys(t, width);
+    return fitting(keys, group_blocks(t, keys, width), width);
 }
 
 std::string table_text(const Table& t) {
