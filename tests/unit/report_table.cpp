@@ -253,7 +253,8 @@ TEST_CASE("an HTML table that is too wide for a page continues in a further one"
     const auto cells = [](int schemes) {
         std::vector<ComparisonCell> all;
         for (int s = 0; s < schemes; ++s)
-            all.push_back(compared("a-scheme-with-a-name-" + std::string(1, static_cast<char>('a' + s)), 2, "random", {0.1}, 1000));
+            all.push_back(compared("a-scheme-with-a-name-" + std::string(1, static_cast<char>('a' + s)), 2,
+                                   "random", {0.1}, 1000));
         return all;
     };
     CHECK(tables(of(cells(2))) == 1);
