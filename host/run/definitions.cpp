@@ -120,8 +120,11 @@ std::unique_ptr<LoadedTable> load_table_as(const fs::path& file, const std::stri
     auto table = std::make_unique<LoadedTable>();
     table->definition = load_table_definition(file);
     table->measured = read_measured(database, under_profile(table->definition.experiments, profile), where);
-    if (!table->definition.simulated_on.empty())
+    if (!table->definition.simulated_on.empty()) {
         table->simulated = simulated_cells(table->definition, database, where);
+        // Not measured ones, under any profile.
+        std::erase_if(table->measured.cells, [](const ComparisonCell& c) { return !c.simulated.empty(); });
+    }
     std::optional<MetricReader> reader;
     if (!table->measured.cells.empty() || !table->simulated.cells.empty()) reader.emplace(database);
     table->resolved = resolve(
