@@ -1,6 +1,7 @@
 #include "report/figure.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -48,14 +49,25 @@ std::string x_axis(const FigureData& d, const PlotDefinition& plot) {
     if (at.empty()) return "";
     std::ranges::sort(at);
     const double low = at.front(), high = at.back(), room = std::max(0.05 * (high - low), 0.5);
+    const double first = plot.log_x ? low / 1.2 : low - room, last = plot.log_x ? high * 1.2 : high + room;
+    // Of its axis; labels that would touch the one before are left out.
+    const auto place = [&](double x) {
+        return plot.log_x ? std::log(x / first) / std::log(last / first) : (x - first) / (last - first);
+    };
+    const double character = plot.panels ? 7. / 120 : 9. / 400;
     std::string tics;
-    bool unnamed = false;  // in a narrow panel a point close to the one before has no room for a label
-    for (std::size_t i = 0; i < at.size(); ++i) {
-        unnamed = plot.panels && plot.log_x && i > 0 && at[i] < 1.5 * at[i - 1] && !unnamed;
-        tics += fmt::format("{}\"{}\" {}", i == 0 ? "" : ", ", unnamed ? "" : fmt::format("{}", at[i]), at[i]);
+    double free_from = -1;
+    for (const double x : at) {
+        std::string name = fmt::format("{}", x);
+        const double half = character * static_cast<double>(name.size() + 1) / 2;
+        if (place(x) - half < free_from)
+            name.clear();
+        else
+            free_from = place(x) + half;
+        tics += fmt::format("{}\"{}\" {}", tics.empty() ? "" : ", ", name, x);
     }
     return fmt::format("{}set xtics ({}) nomirror\nset xrange [{}:{}]\n", plot.log_x ? "set logscale x 2\n" : "",
-                       tics, plot.log_x ? low / 1.2 : low - room, plot.log_x ? high * 1.2 : high + room);
+                       tics, first, last);
 }
 
 /// The style of a series' lines and marks; `number`: of the series.

@@ -15,7 +15,8 @@ namespace {
 constexpr std::array palette{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                              "#000000", "#E69F00", "#56B4E9", "#8C7000"};
 
-constexpr double legend_row = 20;  ///< as gnuplot draws one, in units of the page
+constexpr double least_panel_width = 180;  ///< in units of the page
+constexpr double legend_row = 20;          ///< as gnuplot draws one, in units of the page
 
 /// Which of a timeline's classes a span is drawn as.
 std::size_t span_class(const TimelineSpan& span) {
@@ -236,7 +237,9 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
                              const std::vector<std::string>& heading, const FigureLook& look) {
     if (figure.panels.empty()) return "";
     const double width_units = look.units_across();
-    const std::size_t across = std::min<std::size_t>(figure.panels.size(), width_units < 600 ? 2 : 4),
+    const auto fitting =
+        std::clamp(static_cast<std::size_t>(width_units / least_panel_width), std::size_t{1}, std::size_t{4});
+    const std::size_t across = std::min(figure.panels.size(), fitting),
                       down = (figure.panels.size() + across - 1) / across;
     std::size_t longest = 0;
     for (const auto& named : figure.legend) longest = std::max(longest, named.second.size());
@@ -244,8 +247,9 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
                                            std::size_t{1}, std::size_t{6});
     const std::size_t legend_lines = (figure.legend.size() + columns - 1) / columns;
     const double legend = legend_row * static_cast<double>(legend_lines) + 10;
-    constexpr double panel = 200, axis = 70;  // pixels: of a panel with its title and tics, of the x axis' label
-    const Frame frame = frame_of(static_cast<double>(down) * panel + legend + axis - 30, heading, look);
+    // Heights of a panel with its title and tics, and of the x axis' label; widths of the y axis' label, and of a panel's tics.
+    constexpr double panel = 215, axis = 50, y_label = 26, tics = 46;
+    const Frame frame = frame_of(static_cast<double>(down) * panel + legend + axis - 25, heading, look);
     std::string s = frame.script;
     s += fmt::format("set label {} at screen 0.5, screen {:.4f} center\n", gnuplot_text(plot.x_label),
                      (frame.notes + 14) / frame.height);
@@ -258,13 +262,13 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
         const auto& [title, parts] = figure.panels[p];
         const std::size_t line = p / across;
         const auto column = static_cast<double>(p % across), row = static_cast<double>(line);
-        const double width = 0.95 / static_cast<double>(across);
-        const double top = frame.top + legend + row * panel;
+        const double width = (width_units - y_label - 6) / static_cast<double>(across);
+        const double top = frame.top + legend + row * panel, left = y_label + column * width;
         plots += fmt::format(
             "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n"
             "set bmargin at screen {:.4f}\nset title {} font ',12' offset 0,-0.6\n",
-            0.035 + column * width + 0.045, 0.035 + (column + 1) * width - 0.005, 1 - (top + 20) / frame.height,
-            1 - (top + panel - 38) / frame.height, gnuplot_text(title));
+            (left + tics) / width_units, (left + width - 8) / width_units, 1 - (top + 20) / frame.height,
+            1 - (top + panel - 48) / frame.height, gnuplot_text(title));
         plots += parts.settings;
         std::string own = parts.blocks;
         std::vector<std::string> drawn = parts.plots;
@@ -292,10 +296,11 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
 
 std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
                       const std::vector<std::string>& heading, const FigureLook& look) {
-    // gnuplot takes fewer columns where names are long; the frame must know how many rows that makes.
+    // gnuplot takes fewer columns where names are too long for the plot's width; the frame must know how many rows that makes.
+    constexpr double beside_plot = 120;
     const std::size_t across =
-        std::clamp(static_cast<std::size_t>(look.units_across()) / (80 + 9 * parts.longest_name), std::size_t{1},
-                   std::size_t{3});
+        std::clamp(static_cast<std::size_t>(look.units_across() - beside_plot) / (80 + 9 * parts.longest_name),
+                   std::size_t{1}, std::size_t{3});
     const std::size_t legend_rows = parts.legend ? (parts.named + across - 1) / across : 0;
     const double plot_height = std::clamp(420 * look.units_across() / 900, 280.0, 420.0);
     const Frame frame =
