@@ -96,7 +96,7 @@ FigureParts line_parts(const ResolvedTable& r, const FigureData& d) {
     FigureParts f;
     Legend legend(r);
     f.settings = x_axis(d, plot) + (plot.log_y ? "" : "set yrange [0:*]\n");
-    const auto colours = colours_of(d.series);
+    const auto colours = line_colours(d.series);
     for (std::size_t s = 0; s < d.series.size(); ++s)
         for (const NumberKind kind : number_kinds)
             if (const std::string block = points_of(d, d.series[s], kind, plot); !block.empty())
@@ -125,20 +125,26 @@ std::string panel_script(const ResolvedTable& r, const std::vector<std::string>&
     PanelFigure figure;
     Legend legend(r);
     const std::string range = common_y_range(r);
+    std::vector<FigureData> rows;
+    std::vector<FigureSeries> series;  // of all rows
     for (std::size_t i = 0; i < r.cells.size(); ++i) {
         TableDefinition one = t;
         one.rows = {t.rows[i]};
         ResolvedTable part{&one, r.measured, r.profile, {r.cells[i]}, {}, {}, r.simulations, {}};
         if (!r.simulated.empty()) part.simulated = {r.simulated[i]};
-        const FigureData d = figure_data(part);
+        rows.push_back(figure_data(part));
+        for (const FigureSeries& s : rows.back().series)
+            if (std::ranges::find(series, s.name, &FigureSeries::name) == series.end()) series.push_back(s);
+    }
+    const auto colours = line_colours(series);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
         FigureParts f;
-        for (const FigureSeries& s : d.series) {
-            const auto number = usize(std::ranges::find(figure.series, s.name) - figure.series.begin());
-            if (number == figure.series.size()) figure.series.push_back(s.name);
+        for (const FigureSeries& s : rows[i].series) {
+            const auto number = usize(std::ranges::find(series, s.name, &FigureSeries::name) - series.begin());
             for (const NumberKind kind : number_kinds) {
-                const std::string block = points_of(d, s, kind, *t.plot);
+                const std::string block = points_of(rows[i], s, kind, *t.plot);
                 if (block.empty()) continue;
-                const std::string style = line_style(colour(number), number, kind);
+                const std::string style = line_style(colours[number], number, kind);
                 f.add(block, "using 1:2 " + style, "");
                 const std::string name = legend.name(s, kind);
                 if (!name.empty() &&
@@ -148,7 +154,7 @@ std::string panel_script(const ResolvedTable& r, const std::vector<std::string>&
             }
         }
         if (f.plots.empty()) continue;
-        f.settings = x_axis(d, *t.plot) + range;
+        f.settings = x_axis(rows[i], *t.plot) + range;
         figure.panels.emplace_back(t.rows[i].label, std::move(f));
     }
     for (const auto& [kind, name] : legend.kinds()) figure.legend.emplace_back(key_style(kind), name);

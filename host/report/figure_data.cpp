@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include <gnnbench/usize.hpp>
 
@@ -36,6 +37,12 @@ std::string series_name(const TableLine& line) {
     const std::string& field = line.where.front().field;
     if (field == "gpus") return name + (name == "1" ? " GPU" : " GPUs");
     return field.substr(field.rfind('.') + 1) + " " + name;
+}
+
+std::string scheme_of(const ResolvedCell& place) {
+    for (const Condition& c : place.where)
+        if (c.field == "scheme" && c.values.size() == 1) return c.values.front();
+    return "";
 }
 
 /// The table as the plot sees it: points along x, and one line of places for each series.
@@ -136,11 +143,13 @@ FigureData figure_data(const ResolvedTable& r) {
             s.disputed.resize(d.labels.size());
             s.words.resize(d.labels.size());
             s.simulated_words.resize(d.labels.size());
+            std::set<std::string> schemes;
             for (std::size_t p = 0; p < axes.points().size(); ++p) {
                 const TableLine& point = axes.points()[p];
                 if (!point.measured || (numeric && point.section != section)) continue;
                 const ResolvedCell& place = axes.at(p, l);
                 if (!place.measurable && !place.given) continue;
+                schemes.insert(scheme_of(place));
                 const auto i =
                     usize(std::find(d.labels.begin(), d.labels.end(), numeric ? point.label : full_name(point)) -
                           d.labels.begin());
@@ -162,6 +171,7 @@ FigureData figure_data(const ResolvedTable& r) {
                 else if (place.given && !place.given->value && !place.ours)
                     s.words[i] = place.given->text;
             }
+            if (schemes.size() == 1) s.scheme = *schemes.begin();
             if (!s.empty()) d.series.push_back(std::move(s));
         }
     if (!numeric) leave_out_empty(d);

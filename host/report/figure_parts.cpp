@@ -1,6 +1,8 @@
 #include "report/figure_parts.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -75,6 +77,45 @@ std::vector<std::string> colours_of(const std::vector<FigureSeries>& series) {
         const auto hue = usize(std::ranges::find(hues, hue_of(series[i])) - hues.begin());
         all.push_back(shade(hue, place, members));
     }
+    return all;
+}
+
+namespace {
+
+/// The colours of shipped schemes, the same in every figure; those of one paper's figures differ.
+constexpr std::pair<std::string_view, std::size_t> scheme_hues[] = {
+    {"mg-gcn", 0},        {"plexus-3d", 0}, {"demirci-p2p", 0}, {"gossip-gcn", 0},  {"allreduce-gcn", 1},
+    {"sa-1d", 1},         {"cagnet-1d", 3}, {"bns-gcn", 2},     {"cagnet-1.5d", 5}, {"cagnet-2d", 6},
+    {"cagnet-3d", 7},     {"serial", 4},    {"cluster-gcn", 4}, {"sa-1.5d", 6},     {"gossip-active-passive", 2},
+    {"minibatch-p2p", 5}, {"distgnn", 7},   {"pipegcn", 5},     {"sancus", 6},
+};
+
+/// By scheme: its own hue where that is free, else the first that is.
+std::map<std::string, std::size_t> hues_of(const std::vector<std::string>& schemes) {
+    std::map<std::string, std::size_t> hues;
+    std::set<std::size_t> taken;
+    for (const std::string& scheme : schemes) {
+        if (hues.contains(scheme)) continue;
+        const auto* const known =
+            std::ranges::find(scheme_hues, scheme, &std::pair<std::string_view, std::size_t>::first);
+        std::size_t hue = known == std::end(scheme_hues) ? 0 : known->second;
+        while (taken.contains(hue) && taken.size() < palette.size()) hue = (hue + 1) % palette.size();
+        hues[scheme] = hue;
+        taken.insert(hue);
+    }
+    return hues;
+}
+
+}  // namespace
+
+std::vector<std::string> line_colours(const std::vector<FigureSeries>& series) {
+    std::vector<std::string> schemes;
+    for (const FigureSeries& s : series) schemes.push_back(s.scheme);
+    const bool named = std::ranges::none_of(schemes, [](const std::string& s) { return s.empty(); });
+    const auto hues = hues_of(schemes);
+    if (!named || hues.size() < 2) return colours_of(series);
+    std::vector<std::string> all;
+    for (const std::string& scheme : schemes) all.push_back(colour(hues.at(scheme)));
     return all;
 }
 

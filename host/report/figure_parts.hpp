@@ -18,6 +18,8 @@ std::string colour(std::size_t series);
 /// A distinct colour for each series of the figure: shades of one colour within a section, if there are more
 /// series than colours.
 std::vector<std::string> colours_of(const std::vector<FigureSeries>& series);
+/// Of lines: one colour for each scheme, where there are several of them, and whatever the figure; else colours_of's.
+std::vector<std::string> line_colours(const std::vector<FigureSeries>& series);
 
 /// A text as a gnuplot string.
 std::string gnuplot_text(const std::string& text);
@@ -61,7 +63,6 @@ FigureParts timeline_parts(const std::vector<TimelinePanel>& panels);
 /// Small figures side by side, with one legend.
 struct PanelFigure {
     std::vector<std::pair<std::string, FigureParts>> panels;  ///< with their titles
-    std::vector<std::string> series;                          ///< of all panels
     std::vector<std::pair<std::string, std::string>> legend;  ///< style and name
 };
 /// The whole script; empty if there is no panel.
