@@ -33,7 +33,8 @@ std::size_t end_of_number(const std::string& s, std::size_t i) {
 Split split(const std::string& s) {
     Split parts;
     for (std::size_t i = 0; i < s.size();) {
-        const bool may_begin = is_digit(s[i]) && (i == 0 || (!in_name(s[i - 1]) && s[i - 1] != '.' && s[i - 1] != ','));
+        const bool may_begin =
+            is_digit(s[i]) && (i == 0 || (!in_name(s[i - 1]) && s[i - 1] != '.' && s[i - 1] != ','));
         const std::size_t end = may_begin ? end_of_number(s, i) : i;
         if (end > i) {
             parts.text += place;

@@ -99,18 +99,25 @@ TEST_CASE("why cells have no number is said once for a column of them") {
 
 TEST_CASE("remarks that differ in numbers alone are one, with the range of each") {
     AlikeRemarks alike;
-    const auto all = {"volumes are expectations ± 0.29%; see 3", "volumes are expectations ± 0.025%; see 3",
-                      "volumes are expectations ± 1.7%; see 3",  "has no memory for 9,000 bytes: 800 in use.",
-                      "has no memory for 10,000 bytes: 7 in use.", "no more than 2.5e-05",
-                      "no more than 3e-07",                       "as cagnet-1d on dgx-a100",
-                      "as cagnet-2d on dgx-v100",                 "layer 2: wide",
+    const auto all = {"volumes are expectations ± 0.29%; see 3",
+                      "volumes are expectations ± 0.025%; see 3",
+                      "volumes are expectations ± 1.7%; see 3",
+                      "has no memory for 9,000 bytes: 800 in use.",
+                      "has no memory for 10,000 bytes: 7 in use.",
+                      "no more than 2.5e-05",
+                      "no more than 3e-07",
+                      "as cagnet-1d on dgx-a100",
+                      "as cagnet-2d on dgx-v100",
+                      "layer 2: wide",
                       "layer: wide"};
     for (const char* text : all) alike.add(text);
-    CHECK(alike.of("volumes are expectations ± 0.29%; see 3") == "volumes are expectations ± 0.025% to 1.7%; see 3");
+    CHECK(alike.of("volumes are expectations ± 0.29%; see 3") ==
+          "volumes are expectations ± 0.025% to 1.7%; see 3");
     CHECK(alike.of("has no memory for 9,000 bytes: 800 in use.") ==
           "has no memory for 9,000 to 10,000 bytes: 7 to 800 in use.");
     CHECK(alike.of("no more than 3e-07") == "no more than 3e-07 to 2.5e-05");
-    for (const char* alone : {"as cagnet-1d on dgx-a100", "as cagnet-2d on dgx-v100", "layer 2: wide", "layer: wide"})
+    for (const char* alone :
+         {"as cagnet-1d on dgx-a100", "as cagnet-2d on dgx-v100", "layer 2: wide", "layer: wide"})
         CHECK(alike.of(alone) == alone);
     CHECK(alike.of("never added: 7") == "never added: 7");
 }
