@@ -111,13 +111,13 @@ std::map<std::int64_t, ComparisonCell::SpeedUp> read_speed_ups(const sqlite::Con
     auto q = c.prepare(
         "SELECT s.cell_id, s.speed_up, s.over_serial, b.scheme_label, b.partitioner_label, b.gpus, "
         "b.threads_per_rank, "
-        "b.threads_per_rank <> c.threads_per_rank, b.epochs, b.epochs <> c.epochs FROM speed_ups s "
+        "b.threads_per_rank <> c.threads_per_rank, b.epochs, b.epochs <> c.epochs, b.id FROM speed_ups s "
         "JOIN cell c ON c.id = s.cell_id JOIN cell b ON b.id = s.base_cell_id WHERE s.experiment_id = ? "
         "AND s.machine_id = (SELECT id FROM machine WHERE fingerprint = ?)",
         "read an experiment's speed-ups");
     q.bind(experiment, machine);
     std::map<std::int64_t, ComparisonCell::SpeedUp> all;
-    while (q.step()) all[q.integer(0)] = {q.real(1), q.integer(2) != 0, base_text(q)};
+    while (q.step()) all[q.integer(0)] = {q.real(1), q.integer(2) != 0, base_text(q), q.integer(10)};
     return all;
 }
 

@@ -28,6 +28,7 @@ struct ComparisonCell {
         double value = 1;
         bool over_serial = false;  ///< else over the same scheme on its fewest gpus
         std::string base{};        ///< "serial on 1 gpu", "mg-gcn, metis, on 2 gpus, 4 threads per rank"
+        std::int64_t base_cell = 0;
     };
     std::optional<SpeedUp> speed_up;   ///< as the view speed_ups defines it
     std::int64_t of_other_builds = 0;  ///< of the ok trials, those that the build which ran last did not measure

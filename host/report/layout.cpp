@@ -68,12 +68,12 @@ void compare(ComparisonLayout& t) {
     }
 }
 
-/// A column's speed-ups over different bases are no line: then each says what it is over.
+/// A column's speed-ups over different cells are no line: then each says what it is over.
 void mark_bases(ComparisonLayout& t) {
     for (std::size_t s = 0; s < t.schemes.size(); ++s) {
-        std::set<std::string> bases;
+        std::set<std::int64_t> bases;
         for (const ComparisonRow& row : t.rows)
-            if (row.cells[s].speed_up) bases.insert(row.cells[s].cell->speed_up->base);
+            if (row.cells[s].speed_up) bases.insert(row.cells[s].cell->speed_up->base_cell);
         if (bases.size() < 2) continue;
         for (ComparisonRow& row : t.rows)
             if (PlacedCell& p = row.cells[s]; p.speed_up)
