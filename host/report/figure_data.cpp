@@ -39,11 +39,22 @@ std::string series_name(const TableLine& line) {
     return field.substr(field.rfind('.') + 1) + " " + name;
 }
 
-std::string scheme_of(const ResolvedCell& place) {
-    for (const Condition& c : place.where)
-        if (c.field == "scheme" && c.values.size() == 1) return c.values.front();
-    return "";
-}
+/// The first value that places ask of a field, if all ask for the same.
+class AskedValue {
+public:
+    explicit AskedValue(std::string field) : field_(std::move(field)) {}
+    void add(const ResolvedCell& place) {
+        std::string value;
+        for (const Condition& c : place.where)
+            if (c.field == field_ && !c.values.empty()) value = c.values.front();
+        values_.insert(value);
+    }
+    std::string value() const { return values_.size() == 1 ? *values_.begin() : ""; }
+
+private:
+    std::string field_;
+    std::set<std::string> values_;
+};
 
 /// The table as the plot sees it: points along x, and one line of places for each series.
 class Axes {
@@ -143,13 +154,14 @@ FigureData figure_data(const ResolvedTable& r) {
             s.disputed.resize(d.labels.size());
             s.words.resize(d.labels.size());
             s.simulated_words.resize(d.labels.size());
-            std::set<std::string> schemes;
+            AskedValue scheme("scheme"), dataset("dataset");
             for (std::size_t p = 0; p < axes.points().size(); ++p) {
                 const TableLine& point = axes.points()[p];
                 if (!point.measured || (numeric && point.section != section)) continue;
                 const ResolvedCell& place = axes.at(p, l);
                 if (!place.measurable && !place.given) continue;
-                schemes.insert(scheme_of(place));
+                scheme.add(place);
+                dataset.add(place);
                 const auto i =
                     usize(std::find(d.labels.begin(), d.labels.end(), numeric ? point.label : full_name(point)) -
                           d.labels.begin());
@@ -171,7 +183,8 @@ FigureData figure_data(const ResolvedTable& r) {
                 else if (place.given && !place.given->value && !place.ours)
                     s.words[i] = place.given->text;
             }
-            if (schemes.size() == 1) s.scheme = *schemes.begin();
+            s.scheme = scheme.value();
+            s.dataset = dataset.value();
             if (!s.empty()) d.series.push_back(std::move(s));
         }
     if (!numeric) leave_out_empty(d);

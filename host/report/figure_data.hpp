@@ -17,8 +17,8 @@ inline constexpr std::array number_kinds{NumberKind::ours, NumberKind::simulated
 /// What a figure draws, in the unit it is shown in.
 struct FigureSeries {
     std::string name;
-    std::string section;  ///< of its lines; series of one section have shades of one colour
-    std::string scheme;   ///< that its places ask for; empty: several, or none
+    std::string section;          ///< of its lines; series of one section have shades of one colour
+    std::string scheme, dataset;  ///< that its places ask for; empty: several, or none
     /// By kind of number, one for each x; empty where there is no number.
     std::array<std::vector<std::optional<double>>, number_kinds.size()> numbers;
     std::vector<bool> disputed;                ///< published numbers with an erratum: no line joins them

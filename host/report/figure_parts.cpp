@@ -111,7 +111,9 @@ std::map<std::string, std::size_t> hues_of(const std::vector<std::string>& schem
 std::vector<std::string> line_colours(const std::vector<FigureSeries>& series) {
     std::vector<std::string> schemes;
     for (const FigureSeries& s : series) schemes.push_back(s.scheme);
-    const bool named = std::ranges::none_of(schemes, [](const std::string& s) { return s.empty(); });
+    const bool named =
+        std::ranges::none_of(schemes, [](const std::string& s) { return s.empty(); }) &&
+        std::ranges::all_of(series, [&](const FigureSeries& s) { return s.dataset == series.front().dataset; });
     const auto hues = hues_of(schemes);
     if (!named || hues.size() < 2) return colours_of(series);
     std::vector<std::string> all;

@@ -18,7 +18,8 @@ std::string colour(std::size_t series);
 /// A distinct colour for each series of the figure: shades of one colour within a section, if there are more
 /// series than colours.
 std::vector<std::string> colours_of(const std::vector<FigureSeries>& series);
-/// Of lines: one colour for each scheme, where there are several of them, and whatever the figure; else colours_of's.
+/// Of lines on one dataset: one colour for each scheme, where there are several of them, and whatever the figure; else
+/// colours_of's.
 std::vector<std::string> line_colours(const std::vector<FigureSeries>& series);
 
 /// A text as a gnuplot string.
