@@ -71,13 +71,14 @@ void compare(ComparisonLayout& t) {
 /// A column's speed-ups over different cells are no line: then each says what it is over.
 void mark_bases(ComparisonLayout& t) {
     for (std::size_t s = 0; s < t.schemes.size(); ++s) {
-        std::set<std::int64_t> bases;
+        std::map<std::int64_t, std::string> bases;  // with the first of their names
         for (const ComparisonRow& row : t.rows)
-            if (row.cells[s].speed_up) bases.insert(row.cells[s].cell->speed_up->base_cell);
+            if (row.cells[s].speed_up)
+                bases.emplace(row.cells[s].cell->speed_up->base_cell, row.cells[s].cell->speed_up->base);
         if (bases.size() < 2) continue;
         for (ComparisonRow& row : t.rows)
             if (PlacedCell& p = row.cells[s]; p.speed_up)
-                p.speed_up_marks.push_back(t.notes.mark("× over " + p.cell->speed_up->base));
+                p.speed_up_marks.push_back(t.notes.mark("× over " + bases.at(p.cell->speed_up->base_cell)));
     }
 }
 
@@ -96,7 +97,10 @@ void add_remarks(ComparisonLayout& t) {
         for (const PlacedCell& p : row.cells) {
             if (!p.cell) continue;
             times += p.has_time();
-            for (std::string& text : remarks[p.cell]) uses[text = alike.of(text)] += p.has_time();
+            for (std::string& text : remarks[p.cell]) {
+                text = alike.of(text);
+                uses[text] += p.has_time();
+            }
         }
     std::set<std::string> said;
     for (ComparisonRow& row : t.rows)

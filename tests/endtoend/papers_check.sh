@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # ./dev papers --check on a repository of its own: a page is stale when code that its trials used has changed since their commits,
-# or its paper's settings since it was written, and not when anything else has.
+# or its paper's settings since it was written, and not when anything else has. And --list on this repository: which profiles run.
 root="$(cd "$(dirname "$0")/../.." && pwd)"
 source "$root/tests/endtoend/lib.sh"
 
@@ -53,3 +53,13 @@ sed -i "s/commit $commit/commit 0123456789ab/" "$page"
 check 3 "a commit that is not here" "commit 0123456789ab is not here"
 sed -i '/^<!-- computed by$/,/^-->$/d' "$page"
 check 3 "a page without marks" "it does not say, as pages now do, what its numbers are of"
+
+# Every table that a claim names has what it is of among the runs; what goes beyond a paper is not.
+cd "$root" || exit 1
+.ci/papers --list >"$work/runs" || fail "--list ends with $?"
+for run in 'plexus/properties.yaml --profile small --trace' 'plexus/balance.yaml --trace' 'mg-gcn/timeline.yaml --profile simulated --trace' \
+    'gossip/variants.yaml --profile simulated' 'demirci/partitioners.yaml --profile simulated'; do
+    grep -qE "/experiments/$run\$" "$work/runs" || fail "--list lacks $run"
+done
+grep -qE '/(clusters|partners|many-workers)\.yaml' "$work/runs" && fail "--list has experiments beyond the thesis"
+exit 0

@@ -202,6 +202,36 @@ TEST_CASE("no line joins published points that an erratum sets apart") {
     CHECK_THAT(script, Contains("1 6\n\n2 5\n\n4 4\n"));
 }
 
+TEST_CASE(
+    "lines of several schemes on one dataset have each scheme's colour, in any order; those of several datasets "
+    "their own") {
+    const auto colour_of = [](const std::string& script, const std::string& title) {
+        const std::size_t end = script.find("title \"" + title + "\""), at = script.rfind("lc rgb '", end);
+        return end == std::string::npos ? "" : script.substr(at + 8, 7);
+    };
+    const auto drawn = [&](const std::string& columns) {
+        std::string csv;
+        for (const std::string name : {"p", "q", "r"})
+            if (columns.find("name: " + name) != std::string::npos)
+                csv += "f,1," + name + ",6,ms,p. 1,6,\nf,2," + name + ",5,ms,p. 1,5,\n";
+        return Drawn("rows: {over: gpus, values: [1, 2]}\ncolumns: " + columns + "\nplot: {kind: line}\n", csv)
+            .script();
+    };
+    const std::string p = "{name: p, where: {scheme: a, partitioner: block}}", q = "{name: q, where: {scheme: b}}",
+                      r = "{name: r, where: {scheme: a, partitioner: random}}";
+    const std::string one = drawn("[" + p + ", " + q + ", " + r + "]");
+    CHECK(colour_of(one, "p (paper)") == colour_of(one, "r (paper)"));
+    CHECK(colour_of(one, "p (paper)") != colour_of(one, "q (paper)"));
+    const std::string known = drawn("[{name: p, where: {scheme: sa-1d}}, {name: q, where: {scheme: plexus-3d}}]"),
+                      turned = drawn("[{name: q, where: {scheme: plexus-3d}}, {name: p, where: {scheme: sa-1d}}]");
+    CHECK(colour_of(known, "p (paper)") == colour_of(turned, "p (paper)"));
+    CHECK(colour_of(known, "p (paper)") != colour_of(known, "q (paper)"));
+    const std::string datasets = drawn(
+        "[{name: p, where: {scheme: a, dataset: x}}, {name: q, where: {scheme: b, dataset: x}}, {name: r, where: "
+        "{scheme: a, dataset: y}}]");
+    CHECK(colour_of(datasets, "p (paper)") != colour_of(datasets, "r (paper)"));
+}
+
 TEST_CASE("places along x without any number take no room in bars") {
     const std::string script = Drawn(
                                    "rows: {over: gpus, values: [1, 16, 64, 256, 2]}\ncolumns: [{name: a, where: "
