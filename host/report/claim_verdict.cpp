@@ -96,17 +96,24 @@ public:
         }
         v.places = all;
         v.setting = setting_text(all, claim_, kind_);
-        if (without > 0) {
-            v.why =
+        std::string missing;
+        if (without > 0)
+            missing =
                 fmt::format("{} of {} numbers are missing{}", without, places, first.empty() ? "" : ": " + first);
+        if (v.why = why_no_evidence(all, claim_, kind_);
+            !v.why.empty() || (without > 0 && !every_place_is_known())) {
+            if (without > 0) v.why = missing;
             return v;
         }
-        if (v.why = why_no_evidence(all, claim_, kind_); !v.why.empty()) return v;
         const Outcome outcome = judged();
+        if (without > 0 && outcome.ruling != Ruling::contradicted) {
+            v.why = missing;
+            return v;
+        }
         const bool fitted = std::ranges::any_of(all, &ResolvedCell::fitted) && outcome.ruling != Ruling::undecided;
         v.ruling = fitted ? Ruling::fitted : outcome.ruling;
         v.ours = outcome.ours;
-        v.why = outcome.why;
+        v.why = without > 0 ? missing + "; those that are there contradict" : outcome.why;
         return v;
     }
 
@@ -116,6 +123,13 @@ private:
         return place->remarks.front();
     }
 
+    bool every_place_is_known() const {
+        return std::ranges::all_of(numbers_, [](const auto& of_name) {
+            return std::ranges::all_of(of_name.second, [](const ResolvedCell* place) { return place != nullptr; });
+        });
+    }
+
+    /// Of places without a number nothing is decided; where others contradict, the claim is contradicted.
     Outcome judged() {
         std::vector<Outcome> all;
         if (!claim_.value.empty()) all.push_back(compared());
@@ -173,11 +187,11 @@ private:
 
     Outcome compared() const {
         std::vector<Estimate> values;
-        for (std::size_t i = 0; i < places(claim_.names_in_value()); ++i) {
-            const auto value = value_at(i);
-            if (!value) return undecided(fmt::format("'{}' has no value", claim_.value));
-            values.push_back(*value);
-        }
+        const std::size_t wanted = places(claim_.names_in_value());
+        for (std::size_t i = 0; i < wanted; ++i)
+            if (const auto value = value_at(i)) values.push_back(*value);
+        const Outcome none = undecided(fmt::format("'{}' has no value", claim_.value));
+        if (values.empty() || (values.size() < wanted && claim_.over != OverCells::only)) return none;
         if (claim_.over != OverCells::only) {
             const auto over = [&](auto member) {
                 std::vector<double> all;
@@ -189,6 +203,7 @@ private:
         }
         std::vector<Outcome> outcomes;
         std::vector<std::string> shown;
+        if (claim_.over == OverCells::only && values.size() < wanted) outcomes.push_back(none);
         for (const Estimate& e : values) {
             shown.push_back(three_digits(e.median));
             outcomes.push_back(compared(e));

@@ -115,6 +115,32 @@ TEST_CASE("numbers that cannot carry a claim leave it undecided, and the reason 
                Contains("fewer than three trials"));
 }
 
+TEST_CASE("where numbers are missing, those that are there can contradict and nothing else") {
+    Numbers n;
+    n.add("fast", five);
+    n.add("slow", ten);
+    PaperClaim c = about({{"few", {"slow", "not there"}}, {"many", {"fast", "not there either"}}});
+    c.value = "few / many";
+    c.at_least = 10;
+    n.add("not there", {});
+    n.add("not there either", {});
+    CHECK(n.ruling(c) == Ruling::contradicted);
+    CHECK_THAT(n.why(c), Contains("2 of 4 numbers are missing") && Contains("those that are there contradict"));
+    c.at_least = 1.5;
+    CHECK(n.ruling(c) == Ruling::undecided);
+    CHECK_THAT(n.why(c), Contains("2 of 4 numbers are missing"));
+    // A mean is of all of them.
+    c.at_least = 10;
+    c.over = OverCells::mean;
+    CHECK(n.ruling(c) == Ruling::undecided);
+
+    PaperClaim order = about({{"few", {"fast", "not there"}}, {"many", {"slow", "not there either"}}});
+    order.order = {"many", "few"};
+    CHECK(n.ruling(order) == Ruling::contradicted);
+    order.order = {"few", "many"};
+    CHECK(n.ruling(order) == Ruling::undecided);
+}
+
 TEST_CASE("a field that the paper leaves open may have any value, which is shown") {
     Numbers n;
     n.add("a", ten);
