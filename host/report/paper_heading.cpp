@@ -117,9 +117,13 @@ std::vector<std::string> paper_heading(const ResolvedTable& r) {
             ours += r.measured->machine + "; kernel " + r.measured->kernels + "; ";
         else
             ours += "nothing measured yet; ";
-        const auto experiments = any ? r.measured->experiments : under_profile(t.experiments, r.profile);
+        const auto experiments = any                                   ? r.measured->experiments
+                                 : !r.missing_runs.experiments.empty() ? r.missing_runs.experiments
+                                                                       : under_profile(t.experiments, r.profile);
         const std::string profile = r.profile.empty() ? "" : fmt::format("profile {}: ", r.profile);
         lines.push_back(ours + profile + fmt::format("{}", fmt::join(experiments, ", ")));
+        if (!any && !r.missing_runs.commands.empty())
+            lines.push_back(fmt::format("to measure it: {}", fmt::join(r.missing_runs.commands, "; ")));
         if (r.measured->other_machines > 0) lines.push_back("trials of other machines are not shown");
     }
     if (std::string differs = setting_differences(r); !differs.empty()) lines.push_back(std::move(differs));

@@ -97,9 +97,8 @@ ReportPart definition_part(const ResolvedTable& r, const CellAnchors& anchors, c
     const auto comma = t.source.find(", ");  // "Plexus, Table 5.1"
     if (comma != std::string::npos) part.title = t.source.substr(comma + 2) + ": " + t.title;
     Table table = linked_table(r, anchors);
-    const std::string above = paragraphs(table.heading, 1);
-    table.heading.clear();
-    part.html = above;
+    if (!table.heading.empty()) table.heading.front().clear();  // the part's title
+    part.html.clear();
     if (t.plot) {
         part.html += paragraphs(remarks_on_figure(r), 0);
         if (drawing.empty())

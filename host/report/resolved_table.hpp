@@ -42,6 +42,12 @@ struct ResolvedCell {
     std::optional<double> ratio() const;  ///< ours ÷ published, only in the paper's setting
 };
 
+/// What would be run for a table without measured numbers.
+struct MissingRuns {
+    std::vector<std::string> experiments;  ///< names under the profile
+    std::vector<std::string> commands;     ///< "gnnbench run experiments/plexus/scaling.yaml --profile small"
+};
+
 /// A definition with its numbers. Points into the arguments of resolve().
 struct ResolvedTable {
     const TableDefinition* definition = nullptr;
@@ -53,6 +59,7 @@ struct ResolvedTable {
     std::vector<std::vector<ResolvedCell>> simulated;
     const MeasuredCells* simulations = nullptr;
     std::map<std::string, double> simulated_vertices = {};  ///< of the graphs that those are of
+    MissingRuns missing_runs = {};                          ///< where nothing is measured
 
     /// The simulated number of a place; nullptr: the table shows none.
     const ResolvedCell* simulated_at(std::size_t row, std::size_t column) const {

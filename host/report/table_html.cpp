@@ -72,14 +72,20 @@ std::string grid_html(const Table& t, Groups of) {
 
 std::string table_html(const Table& t) {
     std::string out = "<figure class=\"gnnbench-table\">\n<figcaption>\n";
-    for (const std::string& line : t.heading) out += "<p>" + html_escaped(line) + "</p>\n";
+    const auto lines = [&](std::span<const std::string> all) {
+        for (const std::string& line : all) out += "<p>" + html_escaped(line) + "</p>\n";
+    };
+    lines(t.above());
     if (t.rows.empty()) return out + "<p>" + html_escaped(t.nothing) + "</p>\n</figcaption>\n</figure>\n";
-    if (!t.legend.empty()) out += "<p>" + html_escaped(legend_in_bold(t)) + "</p>\n";
     out += "</figcaption>\n";
     std::vector<std::size_t> firsts = first_groups(t, page_columns);
     if (firsts.empty()) firsts.push_back(0);
     for (std::size_t i = 0; i < firsts.size(); ++i)
         out += grid_html(t, {firsts[i], i + 1 < firsts.size() ? firsts[i + 1] : t.groups.size()});
+    if (!t.legend.empty() || !t.below().empty()) out += "<div class=\"about\">\n";
+    if (!t.legend.empty()) out += "<p>" + html_escaped(legend_in_bold(t)) + "</p>\n";
+    lines(t.below());
+    if (!t.legend.empty() || !t.below().empty()) out += "</div>\n";
     if (!t.notes.empty()) {
         out += "<dl class=\"notes\">\n";
         for (const auto& note : t.notes)

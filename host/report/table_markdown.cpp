@@ -42,9 +42,8 @@ std::string lines_of(const std::string& text) {
 
 std::string table_markdown(const Table& t) {
     std::string out;
-    for (const std::string& line : t.heading) out += lines_of(markdown_escaped(line));
+    for (const std::string& line : t.above()) out += lines_of(markdown_escaped(line));
     if (t.rows.empty()) return out + t.nothing + "\n";
-    if (!t.cell_legend.empty()) out += t.cell_legend + "\n";
     out += '\n';
 
     const bool sections = !t.rows.front().section.empty() || t.many_sections();
@@ -64,7 +63,10 @@ std::string table_markdown(const Table& t) {
         for (std::size_t g = 0; g < t.groups.size(); ++g) line.push_back(show(row.cells[g], t.groups[g]));
         out += markdown_line(line);
     }
-    if (!t.notes.empty()) out += '\n';
+    std::string below;
+    if (!t.cell_legend.empty()) below += lines_of(t.cell_legend);
+    for (const std::string& line : t.below()) below += lines_of(markdown_escaped(line));
+    if (!below.empty() || !t.notes.empty()) out += '\n' + below;
     for (const auto& note : t.notes)
         out += lines_of("<sup>" + note.mark + "</sup> " + markdown_escaped(note.text));
     return out;

@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,11 +53,13 @@ struct Table {
         std::vector<Cell> cells;  ///< one for each group
     };
 
-    std::string name;                  ///< "plexus/table-5-1": LaTeX's label
-    std::vector<std::string> heading;  ///< lines above: the first says what the table is
-    std::string legend;                ///< what the heads mean; of text, LaTeX and HTML
-    std::string cell_legend;           ///< what a cell means where a group is one column; of Markdown
-    std::string section_name;          ///< "dataset"
+    std::string name;  ///< "plexus/table-5-1": LaTeX's label
+    /// The first line, above, says what the table is. The others, below, say what its numbers are; of a table without rows
+    /// they are above, too, and in LaTeX in the caption.
+    std::vector<std::string> heading;
+    std::string legend;        ///< what the heads mean; of text, LaTeX and HTML
+    std::string cell_legend;   ///< what a cell means where a group is one column; of Markdown
+    std::string section_name;  ///< "dataset"
     std::vector<Key> keys;
     std::vector<Group> groups;
     std::vector<Row> rows;
@@ -65,6 +68,9 @@ struct Table {
     nlohmann::ordered_json about;  ///< of the whole, for JSON
 
     bool many_sections() const { return !rows.empty() && rows.front().section != rows.back().section; }
+    /// Its lines of heading that are above its grid, and below.
+    std::span<const std::string> above() const;
+    std::span<const std::string> below() const;
     /// Whether row r begins a section with a title.
     bool begins_section(std::size_t r) const;
 };

@@ -230,12 +230,14 @@ std::vector<std::size_t> first_groups(const Table& t, std::size_t width) {
 
 std::string table_text(const Table& t) {
     std::string out;
-    for (const std::string& line : t.heading) out += wrapped(line, table_width(), 2);
+    for (const std::string& line : t.above()) out += wrapped(line, table_width(), 2);
     if (t.rows.empty()) return out + t.nothing + "\n";
-    if (!t.legend.empty()) out += wrapped(t.legend, table_width(), 2);
     if (!t.many_sections() && !t.rows.front().section.empty())
         out += section_line(t, t.rows.front().section) + "\n";
     out += blocks(t);
+    if (!t.legend.empty() || !t.below().empty()) out += '\n';
+    if (!t.legend.empty()) out += wrapped(t.legend, table_width(), 2);
+    for (const std::string& line : t.below()) out += wrapped(line, table_width(), 2);
     if (!t.notes.empty()) out += '\n';
     for (const auto& note : t.notes) out += wrapped(note.mark + "  " + note.text, table_width(), 3);
     return out;

@@ -13,6 +13,7 @@
 #include "core/printable.hpp"
 #include "plugin/places.hpp"
 #include "spec/claims_file.hpp"
+#include "spec/experiment_names.hpp"
 #include "spec/table_definition.hpp"
 
 namespace gnnbench {
@@ -58,6 +59,32 @@ MeasuredCells simulated_cells(const TableDefinition& t, const fs::path& database
     return all;
 }
 
+std::vector<fs::path> experiments_in(const fs::path& folder) {
+    std::vector<fs::path> files;
+    std::error_code error;
+    for (auto it = fs::directory_iterator(folder, error); !error && it != fs::directory_iterator();
+         it.increment(error))
+        if (it->path().extension() == ".yaml" && it->is_regular_file(error) && holds_experiment(it->path()))
+            files.push_back(it->path());
+    std::ranges::sort(files);
+    return files;
+}
+
+/// The definition's experiments as far as files beside it have them under this profile.
+MissingRuns runs_of(const TableDefinition& t, const std::string& profile) {
+    MissingRuns runs;
+    const std::vector<std::string> wanted = under_profile(t.experiments, profile);
+    for (const fs::path& file : experiments_in(t.file.parent_path().empty() ? "." : t.file.parent_path())) {
+        const std::vector<std::string> names = experiment_names(file);
+        const auto found = std::ranges::find_first_of(names, wanted);
+        if (found == names.end()) continue;
+        runs.experiments.push_back(*found);
+        runs.commands.push_back(
+            fmt::format("gnnbench run {}{}", file.string(), profile.empty() ? "" : " --profile " + profile));
+    }
+    return runs;
+}
+
 }  // namespace
 
 std::vector<fs::path> experiment_folders() { return {"experiments", share_folder() / "experiments"}; }
@@ -88,16 +115,12 @@ std::vector<std::string> definition_names() {
 std::vector<fs::path> experiments_at(const fs::path& given) {
     std::error_code ignored;
     if (!fs::is_directory(given, ignored)) return {given};
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator(given))
-        if (entry.path().extension() == ".yaml" && entry.is_regular_file() && holds_experiment(entry.path()))
-            files.push_back(entry.path());
+    std::vector<fs::path> files = experiments_in(given);
     if (files.empty())
         throw SpecError(
             fmt::format("{}: no experiment in this folder; an experiment is a .yaml file that is no "
                         "table's or figure's definition and no list of claims",
                         given.string()));
-    std::ranges::sort(files);
     return files;
 }
 
@@ -133,6 +156,8 @@ std::unique_ptr<LoadedTable> load_table_as(const fs::path& file, const std::stri
             return m.until ? reader->training_s_until(trial, *m.until) : reader->read(trial, m.metric);
         },
         &table->simulated);
+    if (table->measured.cells.empty() && !table->definition.experiments.empty())
+        table->resolved.missing_runs = runs_of(table->definition, profile);
     return table;
 }
 
