@@ -12,6 +12,7 @@
 #include "report/figure_bars.hpp"
 #include "report/figure_data.hpp"
 #include "report/figure_parts.hpp"
+#include "report/figure_scales.hpp"
 #include "report/paper_heading.hpp"
 #include "report/paper_table.hpp"
 
@@ -38,7 +39,7 @@ std::string points(const FigureData& d, const std::vector<std::optional<double>>
 }
 
 /// Tics at the points, and margins beside the outermost.
-std::string x_axis(const FigureData& d, const PlotDefinition& plot) {
+std::string x_axis(const FigureData& d, const PlotDefinition& plot, bool in_panel, const FigureLook& look) {
     std::vector<double> at;
     for (std::size_t i = 0; i < d.x.size(); ++i)
         for (const FigureSeries& s : d.series)
@@ -54,7 +55,7 @@ std::string x_axis(const FigureData& d, const PlotDefinition& plot) {
     const auto place = [&](double x) {
         return plot.log_x ? std::log(x / first) / std::log(last / first) : (x - first) / (last - first);
     };
-    const double character = plot.panels ? 7. / 120 : 9. / 400;
+    const double character = in_panel ? 7. / 120 : 9. / std::min(400., look.units_across() - 120);
     std::string tics;
     double free_from = -1;
     for (const double x : at) {
@@ -91,12 +92,12 @@ std::string points_of(const FigureData& d, const FigureSeries& s, NumberKind kin
     return points(d, s.of(kind), kind == NumberKind::published ? s.disputed : std::vector<bool>(), plot);
 }
 
-FigureParts line_parts(const ResolvedTable& r, const FigureData& d) {
+FigureParts line_parts(const ResolvedTable& r, const FigureData& d, const FigureLook& look) {
     const PlotDefinition& plot = *r.definition->plot;
     FigureParts f;
     Legend legend(r);
-    f.settings = x_axis(d, plot) + (plot.log_y ? "" : "set yrange [0:*]\n");
-    const auto colours = line_colours(d.series);
+    f.settings = x_axis(d, plot, false, look) + (plot.log_y ? "" : "set yrange [0:*]\n");
+    const auto colours = series_colours(d.series);
     for (std::size_t s = 0; s < d.series.size(); ++s)
         for (const NumberKind kind : number_kinds)
             if (const std::string block = points_of(d, d.series[s], kind, plot); !block.empty())
@@ -105,44 +106,67 @@ FigureParts line_parts(const ResolvedTable& r, const FigureData& d) {
     return f;
 }
 
-/// One range for the y axes of all panels, so that they can be compared.
-std::string common_y_range(const ResolvedTable& r) {
+/// One range for the y axes of panels, so that they can be compared.
+std::string common_y_range(const std::vector<FigureSeries>& series, const PlotDefinition& plot) {
     std::vector<double> all;
-    for (const FigureSeries& s : figure_data(r).series)
+    for (const FigureSeries& s : series)
         for (const auto& values : s.numbers)
             for (const auto& v : values)
-                if (v && (*v > 0 || !r.definition->plot->log_y)) all.push_back(*v);
+                if (v && (*v > 0 || !plot.log_y)) all.push_back(*v);
     if (all.empty()) return "";
     const auto [low, high] = std::ranges::minmax_element(all);
-    return r.definition->plot->log_y
-               ? fmt::format("set yrange [{}:{}]\n", *low / 1.5, *high * 1.5)
-               : fmt::format("set yrange [{}:{}]\n", std::min(0.0, *low), *high * 1.1 + 1e-12);
+    return plot.log_y ? fmt::format("set yrange [{}:{}]\n", *low / 1.5, *high * 1.5)
+                      : fmt::format("set yrange [{}:{}]\n", std::min(0.0, *low), *high * 1.1 + 1e-12);
 }
 
-/// A panel for each row that has numbers, with a series for each section of columns; they share one legend.
-std::string panel_script(const ResolvedTable& r, const std::vector<std::string>& heading, const FigureLook& look) {
+/// What one panel shows.
+struct PanelData {
+    std::string title;
+    FigureData data;
+    std::string y_range;
+};
+
+/// A panel for each row that has numbers, with a series for each section of columns; or one for the whole figure.
+std::vector<PanelData> panel_data(const ResolvedTable& r, const std::string& whole, const std::string& after) {
     const TableDefinition& t = *r.definition;
-    PanelFigure figure;
-    Legend legend(r);
-    const std::string range = common_y_range(r);
-    std::vector<FigureData> rows;
-    std::vector<FigureSeries> series;  // of all rows
+    if (!t.plot->panels) {
+        FigureData all = figure_data(r);
+        std::string range = common_y_range(all.series, *t.plot);
+        return {{whole, std::move(all), std::move(range)}};
+    }
+    std::vector<PanelData> panels;
+    const std::string range = common_y_range(figure_data(r).series, *t.plot);
     for (std::size_t i = 0; i < r.cells.size(); ++i) {
         TableDefinition one = t;
         one.rows = {t.rows[i]};
         ResolvedTable part{&one, r.measured, r.profile, {r.cells[i]}, {}, {}, r.simulations, {}};
         if (!r.simulated.empty()) part.simulated = {r.simulated[i]};
-        rows.push_back(figure_data(part));
-        for (const FigureSeries& s : rows.back().series)
-            if (std::ranges::find(series, s.name, &FigureSeries::name) == series.end()) series.push_back(s);
+        panels.push_back({t.rows[i].label + after, figure_data(part), range});
     }
-    const auto colours = line_colours(series);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    return panels;
+}
+
+/// The panels share one legend. What was measured on smaller graphs has panels of its own, after the others.
+std::string panel_script(const ResolvedTable& r, const FigureScales& scales,
+                         const std::vector<std::string>& heading, const FigureLook& look) {
+    const PlotDefinition& plot = *r.definition->plot;
+    std::vector<PanelData> panels = panel_data(scales.papers, "graphs of the paper's size", "");
+    if (scales.smaller)
+        for (PanelData& p : panel_data(*scales.smaller, "measured, on smaller graphs", ", smaller"))
+            panels.push_back(std::move(p));
+    PanelFigure figure;
+    Legend legend(r);
+    std::vector<FigureSeries> series;  // of all panels
+    for (const PanelData& p : panels)
+        for (const FigureSeries& s : p.data.series)
+            if (std::ranges::find(series, s.name, &FigureSeries::name) == series.end()) series.push_back(s);
+    const auto colours = series_colours(series);
+    for (const PanelData& p : panels) {
         FigureParts f;
-        for (const FigureSeries& s : rows[i].series) {
+        for (const FigureSeries& s : p.data.series) {
             const auto number = usize(std::ranges::find(series, s.name, &FigureSeries::name) - series.begin());
             for (const NumberKind kind : number_kinds) {
-                const std::string block = points_of(rows[i], s, kind, *t.plot);
+                const std::string block = points_of(p.data, s, kind, plot);
                 if (block.empty()) continue;
                 const std::string style = line_style(colours[number], number, kind);
                 f.add(block, "using 1:2 " + style, "");
@@ -154,11 +178,11 @@ std::string panel_script(const ResolvedTable& r, const std::vector<std::string>&
             }
         }
         if (f.plots.empty()) continue;
-        f.settings = x_axis(rows[i], *t.plot) + range;
-        figure.panels.emplace_back(t.rows[i].label, std::move(f));
+        f.settings = x_axis(p.data, plot, true, look) + p.y_range;
+        figure.panels.emplace_back(p.title, std::move(f));
     }
     for (const auto& [kind, name] : legend.kinds()) figure.legend.emplace_back(key_style(kind), name);
-    return assembled_panels(figure, *t.plot, heading, look);
+    return assembled_panels(figure, plot, heading, look);
 }
 
 /// x and y of each row's place that has both, with the row's name.
@@ -194,7 +218,7 @@ FigureParts scatter_parts(const ResolvedTable& r) {
           fmt::format("SIMULATED on {}", fmt::join(r.definition->simulated_on, ", ")));
     if (!paper.empty())
         f.add(paper, fmt::format("using 1:2 with points lc rgb '{}' pt 2 ps 1.4 lw 3", colour(2)), "paper");
-    f.settings = "set offsets graph 0.05, graph 0.12, graph 0.08, graph 0.05\n";
+    f.settings = "set rmargin 6\nset offsets graph 0.05, graph 0.12, graph 0.08, graph 0.05\n";
     return f;
 }
 
@@ -208,26 +232,30 @@ std::string figure_script(const ResolvedTable& r, const FigureLook& look,
             fmt::format("{} is a table without a plot; `gnnbench table {}` prints it", t.name, t.name));
     std::vector<std::string> lines = paper_heading(r);
     for (const std::string& remark : remarks_on_figure(r)) lines.push_back(remark);
+    const bool is_line = t.plot->kind == PlotKind::line || t.plot->kind == PlotKind::scaling;
+    const FigureScales scales = by_scale(r);
+    if (scales.smaller && !is_line && t.plot->kind != PlotKind::timeline)
+        lines.emplace_back("what was measured on smaller graphs is in the table alone");
     lines = shown_heading(std::move(lines), look.heading);
-    if (t.plot->panels) {
-        std::string script = panel_script(r, lines, look);
+    if (t.plot->panels || (is_line && scales.smaller)) {
+        std::string script = panel_script(r, scales, lines, look);
         if (!script.empty()) return script;
     }
-    const FigureData d = figure_data(r);
+    const FigureData d = figure_data(scales.papers);
     FigureParts parts;
     switch (t.plot->kind) {
         case PlotKind::line:
         case PlotKind::scaling:
-            parts = line_parts(r, d);
+            parts = line_parts(scales.papers, d, look);
             break;
         case PlotKind::bars:
-            parts = bar_parts(r, d);
+            parts = bar_parts(scales.papers, d, look);
             break;
         case PlotKind::stacked:
-            parts = stacked_parts(r, d);
+            parts = stacked_parts(scales.papers, d);
             break;
         case PlotKind::scatter:
-            parts = scatter_parts(r);
+            parts = scatter_parts(scales.papers);
             break;
         case PlotKind::timeline:
             parts = timeline_parts(panels);

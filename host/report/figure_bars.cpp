@@ -41,7 +41,7 @@ void put_tics(FigureParts& f, const std::vector<std::string>& labels) {
     std::string list;
     std::size_t longest = 0;
     for (std::size_t i = 0; i < labels.size(); ++i) {
-        const std::string label = shortened(labels[i], 28);
+        const std::string label = shortened(labels[i], 36);
         longest = std::max(longest, display_width(label));
         list += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_text(label), i);
     }
@@ -53,7 +53,7 @@ void put_tics(FigureParts& f, const std::vector<std::string>& labels) {
 
 }  // namespace
 
-FigureParts bar_parts(const ResolvedTable& r, const FigureData& d) {
+FigureParts bar_parts(const ResolvedTable& r, const FigureData& d, const FigureLook& look) {
     FigureParts f;
     Legend legend(r);
     const PlotDefinition& plot = *r.definition->plot;
@@ -72,7 +72,7 @@ FigureParts bar_parts(const ResolvedTable& r, const FigureData& d) {
         }
     }
     const double width = 0.86 / std::max(count, 1.0);
-    const auto colours = colours_of(d.series);
+    const auto colours = series_colours(d.series);
     double smallest = 1e300;
     for (const FigureSeries& s : d.series)
         for (const auto& values : s.numbers)
@@ -80,6 +80,9 @@ FigureParts bar_parts(const ResolvedTable& r, const FigureData& d) {
                 if (v && *v > 0) smallest = std::min(smallest, *v);
     const double floor = plot.log_y ? std::pow(10, std::floor(std::log10(smallest)) - 0.3) : 0;
     if (plot.log_y) f.settings += fmt::format("set yrange [{}:*]\n", floor);
+    // Words that stand closer than a line is high would cover each other: the table has those that are left out.
+    std::vector<double> placed;
+    const double word_room = 11 * static_cast<double>(d.labels.size()) / (look.units_across() - 120);
     for (std::size_t s = 0; s < d.series.size(); ++s) {
         const FigureSeries& series = d.series[s];
         const auto left = [&](std::size_t i, NumberKind kind) {
@@ -98,12 +101,16 @@ FigureParts bar_parts(const ResolvedTable& r, const FigureData& d) {
         const bool in_legend = std::ranges::any_of(number_kinds, [&](NumberKind k) { return series.has(k); });
         const std::string named = in_legend ? "" : series.name + ": ";
         const auto put_words = [&](const std::vector<std::string>& words, NumberKind kind) {
-            for (std::size_t i = 0; i < d.labels.size(); ++i)
-                if (!words[i].empty() && !series.of(kind)[i])
-                    f.settings +=
-                        fmt::format("set label {} at first {}, graph 0.02 rotate by 90 font ',9' tc rgb '{}'\n",
-                                    gnuplot_text(named + words[i]), left(i, kind) + width / 2,
-                                    kind == NumberKind::simulated ? colours[s] : "#555555");
+            for (std::size_t i = 0; i < d.labels.size(); ++i) {
+                if (words[i].empty() || series.of(kind)[i]) continue;
+                const double x = left(i, kind) + width / 2;
+                if (std::ranges::any_of(placed, [&](double other) { return std::abs(other - x) < word_room; }))
+                    continue;
+                placed.push_back(x);
+                f.settings += fmt::format(
+                    "set label {} at first {}, graph 0.02 rotate by 90 front font ',9' tc rgb '{}'\n",
+                    gnuplot_text(named + words[i]), x, kind == NumberKind::simulated ? colours[s] : "#555555");
+            }
         };
         put_words(series.words, NumberKind::ours);
         put_words(series.simulated_words, NumberKind::simulated);

@@ -1,11 +1,12 @@
 #pragma once
+#include "report/figure.hpp"
 #include "report/figure_data.hpp"
 #include "report/figure_parts.hpp"
 
 namespace gnnbench {
 
 /// Grouped bars: for each x the series in turn, each with ours, simulated and the paper's.
-FigureParts bar_parts(const ResolvedTable& r, const FigureData& d);
+FigureParts bar_parts(const ResolvedTable& r, const FigureData& d, const FigureLook& look);
 
 /// Stacked bars; simulated ones and the paper's are beside ours.
 FigureParts stacked_parts(const ResolvedTable& r, const FigureData& d);

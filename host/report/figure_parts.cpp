@@ -20,13 +20,14 @@ constexpr std::array palette{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
 constexpr double least_panel_width = 180;  ///< in units of the page
 constexpr double legend_row = 20;          ///< as gnuplot draws one, in units of the page
 
-/// Which of a timeline's classes a span is drawn as.
-std::size_t span_class(const TimelineSpan& span) {
-    if (span.communicates) return 2;
-    return span.phase == "spmm" ? 0 : 1;
+/// What a timeline's legend calls a span: each kind of communication by its name.
+std::string span_class(const TimelineSpan& span) {
+    if (span.communicates) return span.operation;
+    return span.phase == "spmm" ? "SpMM" : "other computation";
 }
-constexpr std::array class_names{"SpMM", "other computation", "communication"};
-constexpr std::array class_colours{"#0072B2", "#009E73", "#E69F00"};
+constexpr std::array computation_classes{"SpMM", "other computation"};
+constexpr std::array computation_colours{"#0072B2", "#009E73"};
+constexpr std::array communication_colours{"#E69F00", "#CC79A7", "#56B4E9", "#D55E00", "#8C7000"};
 
 /// Breaks at blanks.
 std::vector<std::string> lines_of(const std::string& text, std::size_t width) {
@@ -108,16 +109,21 @@ std::map<std::string, std::size_t> hues_of(const std::vector<std::string>& schem
 
 }  // namespace
 
-std::vector<std::string> line_colours(const std::vector<FigureSeries>& series) {
-    std::vector<std::string> schemes;
-    for (const FigureSeries& s : series) schemes.push_back(s.scheme);
-    const bool named =
-        std::ranges::none_of(schemes, [](const std::string& s) { return s.empty(); }) &&
-        std::ranges::all_of(series, [&](const FigureSeries& s) { return s.dataset == series.front().dataset; });
+std::vector<std::string> series_colours(const std::vector<FigureSeries>& series) {
+    std::vector<std::string> schemes, datasets;
+    for (const FigureSeries& s : series) {
+        schemes.push_back(s.scheme);
+        if (std::ranges::find(datasets, s.dataset) == datasets.end()) datasets.push_back(s.dataset);
+    }
+    const bool named = std::ranges::none_of(schemes, [](const std::string& s) { return s.empty(); });
     const auto hues = hues_of(schemes);
     if (!named || hues.size() < 2) return colours_of(series);
     std::vector<std::string> all;
-    for (const std::string& scheme : schemes) all.push_back(colour(hues.at(scheme)));
+    for (const FigureSeries& s : series) {
+        // From the full colour of the first dataset to a light one of the last.
+        const auto dataset = usize(std::ranges::find(datasets, s.dataset) - datasets.begin());
+        all.push_back(shade(hues.at(s.scheme), datasets.size() - 1 - dataset, datasets.size()));
+    }
     return all;
 }
 
@@ -176,7 +182,8 @@ std::vector<std::pair<NumberKind, std::string>> Legend::kinds() const {
 
 FigureParts timeline_parts(const std::vector<TimelinePanel>& panels) {
     FigureParts f;
-    std::array<std::string, class_names.size()> blocks;
+    std::vector<std::string> classes(computation_classes.begin(), computation_classes.end());
+    std::map<std::string, std::string> blocks;
     std::string tics;
     double y = 0;
     for (const TimelinePanel& panel : panels) {
@@ -188,20 +195,25 @@ FigureParts timeline_parts(const std::vector<TimelinePanel>& panels) {
             for (const TimelineSpan& span : panel.timeline.spans) {
                 if (span.rank != rank) continue;
                 const double top = y - (span.communicates ? 0.5 : 0.1);
-                blocks[span_class(span)] +=
-                    fmt::format("{} {} {} {} {} {}\n", (span.begin_s + span.end_s) * 500, top - 0.2,
-                                span.begin_s * 1e3, span.end_s * 1e3, top - 0.4, top);
+                const std::string name = span_class(span);
+                if (std::ranges::find(classes, name) == classes.end()) classes.push_back(name);
+                blocks[name] += fmt::format("{} {} {} {} {} {}\n", (span.begin_s + span.end_s) * 500, top - 0.2,
+                                            span.begin_s * 1e3, span.end_s * 1e3, top - 0.4, top);
             }
             y -= 1;
         }
         y -= 0.9;
     }
-    for (std::size_t c = 0; c < blocks.size(); ++c)
-        if (!blocks[c].empty())
-            f.add(blocks[c],
-                  fmt::format("using 1:2:3:4:5:6 with boxxyerror lc rgb '{}' fs solid 1.0 noborder",
-                              class_colours[c]),
-                  class_names[c]);
+    for (std::size_t c = 0; c < classes.size(); ++c)
+        if (const std::string& block = blocks[classes[c]]; !block.empty())
+            f.add(
+                block,
+                fmt::format(
+                    "using 1:2:3:4:5:6 with boxxyerror lc rgb '{}' fs solid 1.0 noborder",
+                    c < computation_colours.size()
+                        ? computation_colours[c]
+                        : communication_colours[(c - computation_colours.size()) % communication_colours.size()]),
+                classes[c]);
     f.settings +=
         fmt::format("set ytics ({}) nomirror\nset yrange [{}:0.9]\nunset grid\nset grid x\n", tics, y + 0.4);
     return f;

@@ -18,9 +18,8 @@ std::string colour(std::size_t series);
 /// A distinct colour for each series of the figure: shades of one colour within a section, if there are more
 /// series than colours.
 std::vector<std::string> colours_of(const std::vector<FigureSeries>& series);
-/// Of lines on one dataset: one colour for each scheme, where there are several of them, and whatever the figure; else
-/// colours_of's.
-std::vector<std::string> line_colours(const std::vector<FigureSeries>& series);
+/// Where there are several schemes: one colour for each, whatever the figure, in shades by dataset; else colours_of's.
+std::vector<std::string> series_colours(const std::vector<FigureSeries>& series);
 
 /// A text as a gnuplot string.
 std::string gnuplot_text(const std::string& text);

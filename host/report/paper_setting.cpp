@@ -102,14 +102,28 @@ bool has_papers_graph(const ResolvedCell& place) {
     });
 }
 
-bool has_graph_of_papers_size(const ResolvedCell& place, const ResolvedTable& r) {
+namespace {
+
+/// `vertices`: of the graphs that the place's numbers are of.
+bool has_graph_as_large(const ResolvedCell& place, const ResolvedTable& r,
+                        const std::map<std::string, double>& vertices) {
     return std::ranges::all_of(cells_behind(place), [&](const ComparisonCell* c) {
         if (!has_synthetic_graph(*c)) return true;
         const std::string name = field_text(c->fields, "dataset");
-        const auto there = r.definition->vertices.find(name), here = r.simulated_vertices.find(name);
-        if (there == r.definition->vertices.end() || here == r.simulated_vertices.end()) return false;
+        const auto there = r.definition->vertices.find(name), here = vertices.find(name);
+        if (there == r.definition->vertices.end() || here == vertices.end()) return false;
         return std::abs(here->second / there->second - 1) <= 0.05;
     });
+}
+
+}  // namespace
+
+bool has_graph_of_papers_size(const ResolvedCell& place, const ResolvedTable& r) {
+    return has_graph_as_large(place, r, r.simulated_vertices);
+}
+
+bool has_measured_graph_of_papers_size(const ResolvedCell& place, const ResolvedTable& r) {
+    return has_graph_as_large(place, r, r.vertices);
 }
 
 bool is_papers_setting(const ResolvedCell& place) {

@@ -13,6 +13,8 @@ std::vector<std::string> fields_unlike_paper(const ResolvedCell& place);
 /// numbers of vertices within 5% (papers round them).
 bool has_papers_graph(const ResolvedCell& place);
 bool has_graph_of_papers_size(const ResolvedCell& place, const ResolvedTable& resolved);
+/// Whether what was measured is of graphs as large as the paper's.
+bool has_measured_graph_of_papers_size(const ResolvedCell& place, const ResolvedTable& resolved);
 
 /// Whether our number has the paper's dataset, model and number of devices, as far as its kind depends on them: for
 /// counts of a graph the dataset, for quotients of volumes dataset and devices. `where` must name each, the paper's

@@ -116,6 +116,16 @@ public:
         }
         return "parallel efficiency";
     }
+    /// What the figure is of.
+    std::string title() const {
+        return kind_ == ScalingQuantity::time     ? "time of an epoch"
+               : kind_ == ScalingQuantity::volume ? "payload sent in an epoch"
+                                                  : "parallel efficiency of an epoch";
+    }
+    /// What the legend calls the ideal, given whose time it begins with.
+    std::string ideal(const std::string& base) const {
+        return kind_ == ScalingQuantity::efficiency ? "ideal: 1" : fmt::format("ideal: {} ÷ gpus", base);
+    }
     bool logarithmic() const { return kind_ != ScalingQuantity::efficiency; }
 
     /// Empty: the point has none, such as a volume of 0 on a logarithmic axis.
@@ -257,7 +267,7 @@ FigureParts panel_parts(const ScalingPanel& panel, const Quantity& quantity, con
         }
     }
     if (const std::string data = quantity.ideal_points(panel); !data.empty())
-        parts.add(data, ideal_style, legend ? fmt::format("ideal: {} ÷ gpus", panel.base_name) : "");
+        parts.add(data, ideal_style, legend ? quantity.ideal(panel.base_name) : "");
     return parts;
 }
 
@@ -299,7 +309,11 @@ std::string scaling_script(const ComparisonData& data, const FigureLook& look, S
     plot.kind = PlotKind::scaling;
     plot.x_label = "GPUs (ranks)";
     plot.y_label = quantity.label();
-    std::vector<std::string> above = shown_heading(lines_above(data), look.heading);
+    std::vector<std::string> above = lines_above(data);
+    const std::string time = ": time of an epoch";
+    if (const auto at = above.front().find(time); at != std::string::npos)
+        above.front().replace(at, time.size(), ": " + quantity.title());
+    above = shown_heading(std::move(above), look.heading);
     std::vector<std::string> names;
     for (const ScalingPanel& panel : panels)
         for (const ScalingLine& line : panel.lines)
@@ -313,7 +327,8 @@ std::string scaling_script(const ComparisonData& data, const FigureLook& look, S
         figure.panels.emplace_back(panel.dataset, panel_parts(panel, quantity, extent, names, false));
     for (std::size_t i = 0; i < names.size(); ++i)
         figure.legend.emplace_back(mark_style(colour(i), i, false), names[i]);
-    if (shown != ScalingQuantity::volume) figure.legend.emplace_back(ideal_style, "ideal: the base's time ÷ gpus");
+    if (shown != ScalingQuantity::volume)
+        figure.legend.emplace_back(ideal_style, quantity.ideal("the base's time"));
     return assembled_panels(figure, plot, above, look);
 }
 

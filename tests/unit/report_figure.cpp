@@ -138,6 +138,7 @@ TEST_CASE("timelines are a panel for each row") {
     t.spans = {{0, false, "spmm", "spmm", 0, 0.002, 0, 0}, {1, true, "comm", "broadcast", 0.001, 0.003, 10, 2}};
     const FigureParts parts = timeline_parts({{"first", t}, {"second", t}});
     CHECK(parts.plots.size() == 2);
+    CHECK_THAT(parts.plots[1], Contains("title \"broadcast\""));
     CHECK_THAT(parts.settings,
                Contains("set label \"first\"") && Contains("\"rank 1\" -1.5") && Contains("\"rank 0\" -3.4"));
     CHECK_THAT(parts.blocks, Contains(" 0 2 -0.5 -0.1\n") && Contains(" 1 3 -1.9 -1.5\n"));
@@ -258,6 +259,27 @@ TEST_CASE("a panel for each row, one legend for all") {
     // 4 to 8 ms: one axis for all, never one without a length, of which gnuplot warns.
     const std::size_t range = script.find("set yrange [2.66");
     CHECK((range != std::string::npos && script.find("set yrange [2.66", range + 1) != std::string::npos));
+}
+
+TEST_CASE("what was measured on smaller graphs shares no axis with the paper's numbers") {
+    const auto drawn = [&](const std::string& plot, const std::string& synthetic) {
+        Drawn d(lines + "plot: " + plot + "\n", "f,1,a,6,ms,p. 1,6,\nf,2,a,5,ms,p. 1,5,\n");
+        for (ComparisonCell& c : d.measured.cells) c.synthetic = synthetic;
+        d.resolved = resolve(d.definition, d.measured, "small", [](std::int64_t trial, const Measure&) {
+            return std::optional(0.008 / static_cast<double>(trial));
+        });
+        return d.script();
+    };
+    const std::string panels = drawn("{kind: line}", "graph");
+    const std::size_t papers = panels.find("set title \"graphs of the paper's size\""),
+                      smaller = panels.find("set title \"measured, on smaller graphs\"");
+    REQUIRE((papers != std::string::npos && smaller != std::string::npos));
+    CHECK(papers < smaller);
+    CHECK_THAT(panels, Contains("1 6\n2 5\n") && Contains("1 8\n2 4\n4 2\n"));
+    // Features alone do not change the graph.
+    CHECK_THAT(drawn("{kind: line}", "features"), !Contains("set title"));
+    const std::string bars = drawn("{kind: bars}", "graph");
+    CHECK_THAT(bars, Contains("is in the table alone") && !Contains("title \"a\""));
 }
 
 TEST_CASE("in a panel, a point close to the one before has a tic without a label") {
