@@ -161,7 +161,9 @@ table shows the profile that was measured last, or the one that `--profile` name
 The profile `simulated` predicts the paper's cells on the paper's machine (`kernel: simulated`). Where a table names a
 machine (`simulated_on`), that profile's numbers stand beside ours, marked SIMULATED in tables; in figures ours are filled
 marks, full lines and full bars, simulated numbers open marks, dashed lines and pale bars, the paper's crosses, dotted
-lines and hatched bars. They never enter `ours ÷ paper`. `SIMULATED ÷ paper` has the paper's widths and devices, and a graph
+lines and hatched bars. What was measured on smaller graphs than the paper's shares no axis with the paper's numbers or
+simulated ones: figures of lines give it panels of its own, bars leave it to the table. Simulated numbers never enter
+`ours ÷ paper`. `SIMULATED ÷ paper` has the paper's widths and devices, and a graph
 of the paper's number of vertices within 5%, which may be synthetic.
 
 `published.csv` beside it has the paper's numbers, in the columns `)";
