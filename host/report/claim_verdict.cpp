@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -190,7 +191,7 @@ private:
         const std::size_t wanted = places(claim_.names_in_value());
         for (std::size_t i = 0; i < wanted; ++i)
             if (const auto value = value_at(i)) values.push_back(*value);
-        const Outcome none = undecided(fmt::format("'{}' has no value", claim_.value));
+        Outcome none = undecided(fmt::format("'{}' has no value", claim_.value));
         if (values.empty() || (values.size() < wanted && claim_.over != OverCells::only)) return none;
         if (claim_.over != OverCells::only) {
             const auto over = [&](auto member) {
@@ -203,7 +204,7 @@ private:
         }
         std::vector<Outcome> outcomes;
         std::vector<std::string> shown;
-        if (claim_.over == OverCells::only && values.size() < wanted) outcomes.push_back(none);
+        if (claim_.over == OverCells::only && values.size() < wanted) outcomes.push_back(std::move(none));
         for (const Estimate& e : values) {
             shown.push_back(three_digits(e.median));
             outcomes.push_back(compared(e));
