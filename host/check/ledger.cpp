@@ -80,7 +80,10 @@ void Judgement::near(std::int64_t row, std::int64_t col, double value, double ex
 }
 
 void Judgement::within(std::int64_t row, std::int64_t col, double value, double low, double high) {
-    near(row, col, value, low + (high - low) / 2, (high - low) / 2);
+    const double middle = low + (high - low) / 2, half = (high - low) / 2;
+    // The middle and the half round: an end of the range lies in it all the same.
+    const bool is_end = value == low || value == high;
+    near(row, col, is_end ? middle : value, middle, half);
 }
 
 void Judgement::same(std::int64_t row, std::int64_t col, double value, double expected) {

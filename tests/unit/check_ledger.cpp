@@ -41,6 +41,12 @@ TEST_CASE("an interval holds its ends") {
     for (const double x : {-2.0, 0.0, 3.0}) CHECK(faults_of([&](Judgement& j) { j.within(0, 0, x, -2, 3); }) == 0);
     for (const double x : {-2.01, 3.01, double{NAN}})
         CHECK(faults_of([&](Judgement& j) { j.within(0, 0, x, -2, 3); }) == 1);
+    // The middle of −1 and −0.999999 rounds; −1 is an end of the range all the same.
+    for (const double low : {-1.0, -0.7, -1e-3})
+        for (const double width : {4.78e-7, 1e-9, 0.3}) {
+            CHECK(faults_of([&](Judgement& j) { j.within(0, 0, low, low, low + width); }) == 0);
+            CHECK(faults_of([&](Judgement& j) { j.within(0, 0, low - width / 8, low, low + width); }) == 1);
+        }
 }
 
 TEST_CASE("a ledger counts calls and elements, keeps the worst and the first faults") {
