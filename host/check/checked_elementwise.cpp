@@ -26,6 +26,8 @@ Slope slope(Activation a, double y) {
             return {y > 0 ? 1 : leaky_slope, y > 0 ? 0 : leaky_slope};
         case Activation::sigmoid:
             return {y * (1 - y), 4 * std::abs(y) + 2 * std::abs(y * (1 - y))};
+        case Activation::elu:
+            return {y > 0 ? 1 : 1 + y, y > 0 ? 0 : 2 * std::abs(y) + std::abs(1 + y)};
     }
     return {1, 0};
 }

@@ -7,15 +7,10 @@
 #include "check/checked_backend.hpp"
 #include "check/checked_transport.hpp"
 #include "check/judge_products.hpp"
+#include "check/kept_matrix.hpp"
 
 namespace gnnbench {
 namespace {
-
-/// A matrix that the back end under test prepared, and the matrix that it was prepared from.
-struct KeptMatrix final : PreparedMatrix {
-    std::unique_ptr<PreparedMatrix> prepared;
-    Csr csr, transpose;  ///< the latter where its products are wanted
-};
 
 std::string text(const char* what, std::int64_t rows, std::int64_t inner, std::int64_t cols) {
     return fmt::format("{}[{}x{}] x [{}x{}]", what, rows, inner, inner, cols);

@@ -17,7 +17,7 @@ constexpr double input_roundings = 8, other_roundings = 8;
 double steepest(Activation a) { return a == Activation::sigmoid ? 0.25 : 1; }
 double own_roundings(Activation a) {
     if (a == Activation::leaky_relu) return 2;
-    return a == Activation::sigmoid ? function_error : 0;
+    return a == Activation::sigmoid || a == Activation::elu ? function_error : 0;
 }
 
 /// to ← to + a·from, both [cols].

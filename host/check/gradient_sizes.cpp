@@ -6,6 +6,7 @@
 #include <gnnbench/usize.hpp>
 
 #include "check/host_copy.hpp"
+#include "check/leaky_scores.hpp"
 
 namespace gnnbench {
 namespace {
@@ -36,6 +37,81 @@ void GradientSizes::perform(const verb::ColumnSums& v) {
     for (std::int64_t r = 0; r < terms.rows; ++r)
         for (std::int64_t c = 0; c < terms.cols; ++c) sizes[usize(c)] += std::abs(terms(r, c));
     sums_.push_back(norm(sizes));
+}
+
+std::unique_ptr<PreparedMatrix> GradientSizes::do_prepare(const Csr& a, TransposedProducts t) {
+    auto prepared = inner().prepare(a, t);
+    csr_[prepared.get()] = a;
+    return prepared;
+}
+
+HostMatrix GradientSizes::sizes_of(ConstMatrixView m) const {
+    if (const auto known = sizes_.find(m.data); known != sizes_.end() && known->second.rows == m.rows)
+        return known->second;
+    HostMatrix sizes = read_view(inner(), m);
+    for (double& x : sizes.values) x = std::abs(x);
+    return sizes;
+}
+
+/// Of P: Σ_j α λ' |h_j| + q |Z|, Σ_j α λ' being q.
+void GradientSizes::perform(const verb::Attend& v) {
+    inner().run(v);
+    if (!v.stage.last || v.rows.slopes.cols == 0) return;
+    const Csr& a = csr_.at(&v.a);
+    const HostMatrix b = read_view(inner(), v.b), l = read_view(inner(), v.l), z = read_view(inner(), v.rows.z),
+                     log_sums = read_view(inner(), v.rows.maxima);
+    const std::int64_t heads = v.shape.heads, w = z.cols;
+    HostMatrix sizes(z.rows, w);
+    for (std::int64_t r = 0; r < z.rows; ++r)
+        for (auto k = usize(a.indptr[usize(r)]); k < usize(a.indptr[usize(r) + 1]); ++k)
+            for (std::int64_t h = 0; h < heads; ++h) {
+                const std::int64_t j = a.indices[k];
+                const double argument = l(r, h) + b(j, w + h);
+                const double weight = a.values[k] * std::exp(leaky(argument, v.shape.slope) - log_sums(r, h)) *
+                                      leaky_derivative(argument, v.shape.slope);
+                for (std::int64_t c = h; c < w; c += heads)
+                    sizes(r, c) += weight * (std::abs(b(j, c)) + std::abs(z(r, c)));
+            }
+    sizes_[v.rows.slopes.data] = std::move(sizes);
+}
+
+/// Of dr: Σ_i α λ' (Σ |G h| + |D|).
+void GradientSizes::perform(const verb::AttendBackward& v) {
+    inner().run(v);
+    const Csr& a = csr_.at(&v.a);
+    const HostMatrix b = read_view(inner(), v.b), own = read_view(inner(), v.own);
+    const std::int64_t heads = v.shape.heads, w = own.cols - heads;
+    HostMatrix sizes(own.rows, heads);
+    for (std::int64_t j = 0; j < own.rows; ++j)
+        for (auto k = usize(a.indptr[usize(j)]); k < usize(a.indptr[usize(j) + 1]); ++k)
+            for (std::int64_t h = 0; h < heads; ++h) {
+                const std::int64_t i = a.indices[k];
+                const double argument = b(i, w + h) + own(j, w + h);
+                double size = std::abs(b(i, w + 2 * heads + h));
+                for (std::int64_t c = h; c < w; c += heads) size += std::abs(b(i, c) * own(j, c));
+                sizes(j, h) += size * a.values[k] *
+                               std::exp(leaky(argument, v.shape.slope) - b(i, w + heads + h)) *
+                               leaky_derivative(argument, v.shape.slope);
+            }
+    sizes_[v.c.cols_from(w, heads).data] = std::move(sizes);
+}
+
+void GradientSizes::perform(const verb::HeadDots& v) {
+    inner().run(v);
+    const HostMatrix x = sizes_of(v.x), y = sizes_of(v.y);
+    HostMatrix sizes(v.out.rows, v.out.cols);
+    for (std::int64_t r = 0; r < sizes.rows; ++r)
+        for (std::int64_t c = 0; c < x.cols; ++c) sizes(r, c % sizes.cols) += x(r, c) * y(y.rows == 1 ? 0 : r, c);
+    sizes_[v.out.data] = std::move(sizes);
+}
+
+void GradientSizes::perform(const verb::HeadSums& v) {
+    inner().run(v);
+    const HostMatrix s = sizes_of(v.s), x = read_view(inner(), v.x);
+    std::vector<double> sizes(usize(x.cols));
+    for (std::int64_t r = 0; r < x.rows; ++r)
+        for (std::int64_t c = 0; c < x.cols; ++c) sizes[usize(c)] += std::abs(s(r, c % s.cols) * x(r, c));
+    head_sums_.push_back(norm(sizes));
 }
 
 }  // namespace gnnbench

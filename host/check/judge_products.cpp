@@ -21,6 +21,8 @@ double activate(Activation a, double x) {
             return x > 0 ? x : leaky_slope * x;
         case Activation::sigmoid:
             return 1 / (1 + std::exp(-x));
+        case Activation::elu:
+            return x > 0 ? x : std::expm1(x);
     }
     return x;
 }
@@ -28,7 +30,7 @@ double activate(Activation a, double x) {
 /// Roundings of the activation itself, relative to its value.
 double activation_roundings(Activation a) {
     if (a == Activation::leaky_relu) return 2;  // the slope's and the product's
-    return a == Activation::sigmoid ? function_error : 0;
+    return a == Activation::sigmoid || a == Activation::elu ? function_error : 0;
 }
 
 /// sums = Σ a_k·b_k and sizes = Σ |a_k·b_k| over a row's nonzeros k; b_k is row `indices[k]` of b. A block of columns at
@@ -128,6 +130,7 @@ void judge_finished(Judgement& judgement, const FoundElement& element, double x,
         high += more;
         // No rounding makes a sum of 0 negative, nor leaves the range of the function.
         if (e.activation == Activation::relu || e.activation == Activation::sigmoid) low = std::max(low, 0.0);
+        if (e.activation == Activation::elu) low = std::max(low, e.dropout.active() ? -e.dropout.scale() : -1.0);
     }
     judgement.within(row, col, found, low, high);
 }

@@ -10,6 +10,7 @@
 #include <gnnbench/transport.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "check/kept_matrix.hpp"
 #include "check/product_squares.hpp"
 
 namespace gnnbench {
@@ -22,12 +23,10 @@ bool is_narrow(double x) { return static_cast<double>(static_cast<float>(x)) == 
 
 double square(double x) { return x * x; }
 
-}  // namespace
+/// Whether it takes an exponential.
+bool is_curved(Activation a) { return a == Activation::sigmoid || a == Activation::elu; }
 
-struct PerturbedBackend::Kept final : PreparedMatrix {
-    std::unique_ptr<PreparedMatrix> prepared;
-    Csr csr, transpose;  ///< the latter where its products are wanted
-};
+}  // namespace
 
 PerturbedBackend::PerturbedBackend(std::unique_ptr<Backend> inner, std::uint64_t seed, int rank, int threads)
     : ForwardingBackend(std::move(inner)),
@@ -39,7 +38,7 @@ PerturbedBackend::PerturbedBackend(std::unique_ptr<Backend> inner, std::uint64_t
 }
 
 std::unique_ptr<PreparedMatrix> PerturbedBackend::do_prepare(const Csr& a, TransposedProducts t) {
-    auto kept = std::make_unique<Kept>();
+    auto kept = std::make_unique<KeptMatrix>();
     kept->csr = a;
     for (double& v : kept->csr.values)
         if (!is_narrow(v)) v = rounded(v);
@@ -80,12 +79,12 @@ void PerturbedBackend::multiply(Product v, const Squares& squares) {
 }
 
 void PerturbedBackend::perform(const verb::Spmm& v) {
-    const auto& kept = static_cast<const Kept&>(v.a);
+    const auto& kept = static_cast<const KeptMatrix&>(v.a);
     multiply(verb::Spmm{*kept.prepared, v.b, v.c, v.s, v.e}, squares_of(kept.csr, v.b));
 }
 
 void PerturbedBackend::perform(const verb::SpmmTransposed& v) {
-    const auto& kept = static_cast<const Kept&>(v.a);
+    const auto& kept = static_cast<const KeptMatrix&>(v.a);
     multiply(verb::SpmmTransposed{*kept.prepared, v.b, v.c, v.s, v.e}, squares_of(kept.transpose, v.b));
 }
 
@@ -115,23 +114,23 @@ void PerturbedBackend::perform(const verb::Apply& v) {
     inner().run(v);
     double roundings = (v.e.bias ? 1 : 0) + (v.e.dropout.active() ? 2 : 0);
     if (v.e.activation == Activation::leaky_relu) roundings += 2;
-    if (v.e.activation == Activation::sigmoid) roundings += square(function_error);
+    if (is_curved(v.e.activation)) roundings += square(function_error);
     if (roundings > 0) move_by(v.z, roundings);
 }
 
 void PerturbedBackend::perform(const verb::ApplyBackward& v) {
-    const bool sigmoid = v.e.activation == Activation::sigmoid;
+    const bool curved = is_curved(v.e.activation);
     // dz may be h or dh.
-    const HostMatrix output = sigmoid ? read_view(inner(), v.h) : HostMatrix(),
-                     above = sigmoid ? read_view(inner(), v.dh) : HostMatrix();
+    const HostMatrix output = curved ? read_view(inner(), v.h) : HostMatrix(),
+                     above = curved ? read_view(inner(), v.dh) : HostMatrix();
     inner().run(v);
-    if (!sigmoid) {
+    if (!curved) {
         const double roundings =
             (v.e.dropout.active() ? 3 : 0) + (v.e.activation == Activation::leaky_relu ? 2 : 0);
         if (roundings > 0) move_by(v.dz, roundings);
         return;
     }
-    // 1 − y rounds, and is small where y is almost 1.
+    // sigmoid: 1 − y rounds, and is small where y is almost 1. elu: so does 1 + y.
     const double scale = v.e.dropout.active() ? v.e.dropout.scale() : 1;
     HostMatrix values = read_view(inner(), v.dz);
     for (std::size_t i = 0; i < values.values.size(); ++i) {

@@ -51,7 +51,6 @@ public:
     PerturbedBackend(std::unique_ptr<Backend> inner, std::uint64_t seed, int rank, int threads);
 
 private:
-    struct Kept;
     /// Squares of the roundings of a product's elements, before its ends.
     using Squares = HostMatrix;
 
@@ -61,6 +60,13 @@ private:
     void perform(const verb::SpmmUnprepared& v) override;
     void perform(const verb::SpmmTransposed& v) override;
     void perform(const verb::Gemm& v) override;
+    void perform(const verb::Attend& v) override;
+    void perform(const verb::AttendBackward& v) override;
+    void perform(const verb::HeadDots& v) override;
+    void perform(const verb::HeadSums& v) override;
+    void perform(const verb::AddHeads& v) override;
+    void perform(const verb::MeanOfHeads& v) override;
+    void perform(const verb::SpreadToHeads& v) override;
     void perform(const verb::Apply& v) override;
     void perform(const verb::ApplyBackward& v) override;
     void perform(const verb::ColumnSums& v) override;

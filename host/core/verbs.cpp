@@ -44,6 +44,74 @@ void Gemm::check() const {
                                      shape(c)));
 }
 
+namespace {
+
+/// [rows × cols] of a matrix that belongs to a verb.
+void require_shape(const char* verb, const char* what, ConstMatrixView m, std::int64_t rows, std::int64_t cols) {
+    if (m.rows != rows || m.cols != cols)
+        throw LogicError(fmt::format("{}: {} is {}, not {}x{}", verb, what, shape(m), rows, cols));
+}
+
+/// The width of heads together, w.
+std::int64_t width_of(const char* verb, std::int64_t cols, std::int64_t heads, std::int64_t others) {
+    const std::int64_t w = cols - others * heads;
+    if (heads < 1 || w < heads || w % heads != 0)
+        throw LogicError(fmt::format("{}: {} columns are no multiple of {} heads", verb, w, heads));
+    return w;
+}
+
+}  // namespace
+
+void Attend::check() const {
+    const std::int64_t h = shape.heads, w = width_of("attend", b.cols, h, 1);
+    require_shape("attend", "the operand", b, a.cols, w + h);
+    require_shape("attend", "l", l, a.rows, h);
+    require_shape("attend", "z", rows.z, a.rows, w);
+    require_shape("attend", "the maxima", rows.maxima, a.rows, h);
+    require_shape("attend", "the sums", rows.sums, a.rows, h);
+    if (rows.slopes.cols == 0) return;
+    require_shape("attend", "the slopes", rows.slopes, a.rows, w);
+    require_shape("attend", "the sums of slopes", rows.slope_sums, a.rows, h);
+}
+std::vector<Operand> Attend::operands() const {
+    std::vector<Operand> all{reads(b), reads(l)};
+    for (const MatrixView& m : {rows.z, rows.slopes, rows.maxima, rows.sums, rows.slope_sums})
+        if (!m.empty()) {
+            if (!stage.first) all.push_back(reads(m));
+            all.push_back(writes(m));
+        }
+    return all;
+}
+void AttendBackward::check() const {
+    const std::int64_t h = shape.heads, w = width_of("attend_backward", own.cols, h, 1);
+    require_shape("attend_backward", "the operand", b, a.cols, w + 3 * h);
+    require_shape("attend_backward", "what the rows have", own, a.rows, w + h);
+    require_shape("attend_backward", "the result", c, a.rows, w + h);
+}
+void HeadDots::check() const {
+    width_of("head_dots", x.cols, out.cols, 0);
+    require_shape("head_dots", "y", y, y.rows == 1 ? 1 : x.rows, x.cols);
+    require_shape("head_dots", "the result", out, x.rows, out.cols);
+}
+void HeadSums::check() const {
+    width_of("head_sums", x.cols, s.cols, 0);
+    require_shape("head_sums", "s", s, x.rows, s.cols);
+    require_shape("head_sums", "the result", out, 1, x.cols);
+}
+void AddHeads::check() const {
+    width_of("add_heads", y.cols, s.cols, 0);
+    require_shape("add_heads", "s", s, y.rows, s.cols);
+    require_shape("add_heads", "a", a, 1, y.cols);
+}
+void MeanOfHeads::check() const {
+    width_of("mean_of_heads", x.cols, out.cols, 0);  // of d columns each: as many heads as w / d
+    require(x.rows == out.rows, "mean_of_heads: numbers of rows differ");
+}
+void SpreadToHeads::check() const {
+    width_of("spread_to_heads", out.cols, g.cols, 0);
+    require(g.rows == out.rows, "spread_to_heads: numbers of rows differ");
+}
+
 void ColumnSums::check() const {
     require(out.rows == 1 && out.cols == g.cols, "column_sums: the result is one row as wide as the argument");
 }

@@ -51,12 +51,42 @@ void keep_order(const Params& given, const PluginSource& plugins, PluginChoice& 
     none.label += "(order=" + to_text(order->second) + ")";
 }
 
+/// Keys of GAT, and how its heads fit its layers. `model` has the hidden widths alone.
+std::optional<Disagreement> attention_disagreement(const ModelSpec& model, const char* kind) {
+    static const ModelSpec standard;
+    if (model.kind != LayerKind::gat) {
+        const char* key = model.heads != standard.heads                     ? "model.heads"
+                          : model.combine != standard.combine               ? "model.combine"
+                          : model.negative_slope != standard.negative_slope ? "model.negative_slope"
+                          : model.residual                                  ? "model.residual"
+                                                                            : nullptr;
+        if (!key) return std::nullopt;
+        return Disagreement{key, fmt::format("is GAT's; model.layers is {}", kind)};
+    }
+    const std::size_t layers = model.widths.size() + 1;
+    if (model.heads.size() != 1 && model.heads.size() != layers)
+        return Disagreement{"model.heads",
+                            fmt::format("expected one number, or {} (one per layer: {} hidden and the "
+                                        "last); found {}",
+                                        layers, layers - 1, model.heads.size())};
+    if (model.combine == HeadsCombined::mean) return std::nullopt;
+    for (std::size_t l = 0; l < model.widths.size(); ++l)
+        if (const int heads = model.heads_of(static_cast<int>(l)); model.widths[l] % heads != 0)
+            return Disagreement{"model.hidden",
+                                fmt::format("layer {} has {} columns for {} heads, which divide them with "
+                                            "combine: concat; expected a multiple of {}",
+                                            l, model.widths[l], heads, heads)};
+    return std::nullopt;
+}
+
 /// What GraphSAGE and GIN are does not leave these keys open.
 std::optional<Disagreement> model_disagreement(const ModelSpec& model) {
     const char* kind = words::layers.at(usize(static_cast<int>(model.kind)));
     if (model.kind != LayerKind::gin && model.epsilon != 0)
         return Disagreement{"model.epsilon", fmt::format("is GIN's; model.layers is {}", kind)};
+    if (auto found = attention_disagreement(model, kind)) return found;
     if (model.kind == LayerKind::gcn) return std::nullopt;
+    if (model.kind == LayerKind::gat && model.normalisation == Normalisation::none) return std::nullopt;
     if (const Normalisation own = normalisation_of(model.kind); model.normalisation != own)
         return Disagreement{"model.normalisation",
                             fmt::format("layers: {} has {}; found {}. Leave the key out", kind,
@@ -106,7 +136,7 @@ void CellCompletion::complete(Draft& draft) {
     Cell& cell = draft.cell;
     if (cell.model.kind != LayerKind::gcn) {
         if (!draft.normalisation_given) cell.model.normalisation = normalisation_of(cell.model.kind);
-        if (!draft.self_loops_given) cell.model.self_loops = false;
+        if (!draft.self_loops_given) cell.model.self_loops = cell.model.kind == LayerKind::gat;
     }
     if (!draft.input_dropout_given) cell.train.input_dropout = cell.train.dropout;
     if (!draft.threads_given) {

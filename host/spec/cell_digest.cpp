@@ -24,6 +24,7 @@ public:
         text_.reserve(2048);
         std::string_view open;
         for (const Field* f : identity_fields()) {
+            if (is_left_out(*f, c)) continue;
             const std::string_view path = f->path;
             const std::string_view group = path.find('.') == path.npos ? std::string_view() : section_of(path);
             if (group != open) {

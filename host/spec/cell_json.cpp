@@ -182,6 +182,7 @@ FieldValue read_value(Object& o, const Field& f) {
         case FieldType::texts:
             return read<std::vector<std::string>>(o, key);
         case FieldType::widths:
+        case FieldType::count_per_layer:
             return read<std::vector<std::int64_t>>(o, key);
         case FieldType::per_layer:
             return read<std::vector<double>>(o, key);
@@ -234,11 +235,19 @@ std::span<const std::string_view> identity_keys() {
     return keys;
 }
 
+bool is_left_out(const Field& f, const Cell& c) {
+    if (!f.is_later) return false;
+    static const Cell standard;
+    return value_json(f.access.of_cell(c), JsonFor::identity) ==
+           value_json(f.access.of_cell(standard), JsonFor::identity);
+}
+
 json identity_part(const Cell& c, std::string_view key) {
     json part;
     for (const Field* f : identity_fields()) {
         if (group_of(*f).empty() && f->key() == key) return value_json(f->access.of_cell(c), JsonFor::identity);
-        if (group_of(*f) == key) part[std::string(f->key())] = value_json(f->access.of_cell(c), JsonFor::identity);
+        if (group_of(*f) == key && !is_left_out(*f, c))
+            part[std::string(f->key())] = value_json(f->access.of_cell(c), JsonFor::identity);
     }
     if (part.is_null()) throw LogicError(fmt::format("a cell has no part '{}'", key));
     return part;
@@ -247,6 +256,7 @@ json identity_part(const Cell& c, std::string_view key) {
 json to_json(const Cell& c, JsonFor use) {
     json j = json::object();
     for (const Field* f : identity_fields()) {
+        if (is_left_out(*f, c)) continue;
         json& into = group_of(*f).empty() ? j : j[std::string(group_of(*f))];
         into[std::string(f->key())] = value_json(f->access.of_cell(c), use);
     }
@@ -271,7 +281,7 @@ Cell cell_from_json(const json& j) {
         if (!group.empty() && !groups.contains(group))
             groups.emplace(group, Object(whole.at(std::string(group).c_str()), std::string(group)));
         Object& o = group.empty() ? whole : groups.at(group);
-        f->assign(draft, read_value(o, *f));
+        if (!f->is_later || o.has(std::string(f->key()).c_str())) f->assign(draft, read_value(o, *f));
     }
     for (auto& [name, o] : groups) o.done();
     whole.done();

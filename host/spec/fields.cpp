@@ -146,27 +146,40 @@ const Field declared[] = {
 
     {"model.layers", T::word, "gcn", nullptr, true, any, words::layers,
      "The kind of all layers: graph convolutions; GraphSAGE with the mean of the neighbours and self weights; GIN "
-     "with "
-     "an MLP of two linear maps",
+     "with an MLP of two linear maps; GAT, whose vertices attend to their neighbours",
      word_of_verification<words::layers, &Cell::model, &ModelSpec::kind>},
     {"model.hidden", T::widths, "[16]", nullptr, true, between(1, 1e6), no_words,
      "Widths of the hidden layers; [] is a model of one layer", of_verification<&Cell::model, &ModelSpec::widths>,
      "widths"},
     {"model.activation", T::word, "relu", nullptr, true, any, words::activation, "After every layer but the last",
      word_of_verification<words::activation, &Cell::model, &ModelSpec::activation>},
-    {"model.normalisation", T::word, nullptr, "symmetric for gcn; sage has mean, gin has none", true, any,
+    {"model.normalisation", T::word, nullptr, "symmetric for gcn; sage has mean, gin and gat have none", true, any,
      words::normalisation, "Of the adjacency matrix: D^-½ A D^-½, each row divided by its sum, or as it is",
      word_of_cell_if_given<PartOf::verification, &Draft::normalisation_given, words::normalisation, &Cell::model,
                            &ModelSpec::normalisation>},
     {"model.feature_normalisation", T::word, "none", nullptr, true, any, words::feature_normalisation,
      "row: each vertex's features are divided by their sum",
      word_of_verification<words::feature_normalisation, &Cell::model, &ModelSpec::feature_normalisation>},
-    {"model.self_loops", T::boolean, nullptr, "true for gcn; sage and gin have none", true, any, no_words,
+    {"model.self_loops", T::boolean, nullptr, "true for gcn and gat; sage and gin have none", true, any, no_words,
      "Whether every vertex without a loop gets one of weight 1",
      of_cell_if_given<PartOf::verification, &Draft::self_loops_given, &Cell::model, &ModelSpec::self_loops>},
     {"model.epsilon", T::real, "0", nullptr, true, any, no_words,
      "GIN's ε, which is not trained: a vertex's own row counts 1 + ε times",
      of_verification<&Cell::model, &ModelSpec::epsilon>},
+    {"model.heads", T::count_per_layer, "1", nullptr, true, between(1, 1024), no_words,
+     "GAT's heads: one number for all layers, or one for each, hidden ones and the last",
+     of_verification<&Cell::model, &ModelSpec::heads>, nullptr, true},
+    {"model.combine", T::word, "concat", nullptr, true, any, words::heads_combined,
+     "What a hidden layer of GAT makes of its heads: their columns, of which the width is a multiple of the "
+     "heads, or "
+     "their mean; the last layer has the mean",
+     word_of_verification<words::heads_combined, &Cell::model, &ModelSpec::combine>, nullptr, true},
+    {"model.negative_slope", T::real, "0.2", nullptr, true, between(0, 1), no_words,
+     "Of the leaky ReLU of GAT's scores", of_verification<&Cell::model, &ModelSpec::negative_slope>, nullptr,
+     true},
+    {"model.residual", T::boolean, "false", nullptr, true, any, no_words,
+     "Whether a layer of GAT adds a vertex's own row by weights of its own",
+     of_verification<&Cell::model, &ModelSpec::residual>, nullptr, true},
     {"model.bias", T::boolean, "true", nullptr, true, any, no_words, "Whether layers add a trained bias",
      of_verification<&Cell::model, &ModelSpec::bias>},
     {"model.initialiser", T::word, "glorot", nullptr, true, any, words::initialiser, "Of the weights",
@@ -345,6 +358,8 @@ std::string expectation(const Field& f) {
             return fmt::format("one of: {}", fmt::join(f.words, ", "));
         case T::widths:
             return "a list of integers" + range_text(f.range);
+        case T::count_per_layer:
+            return fmt::format("an integer{}, or a list with one per layer", range_text(f.range));
         case T::per_layer:
             return fmt::format("a number{}, or a list with one per layer", range_text(f.range));
         case T::slowdown:

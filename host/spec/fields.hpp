@@ -25,7 +25,7 @@ struct Draft {
 };
 
 /// What a key's value may be. `word` is one of a few; `texts` is a list of
-/// texts, `widths` one of integers; `per_layer` is a number or a list of numbers; `slowdown` is a mapping from ranks to
+/// texts, `widths` one of integers; `per_layer` is a number or a list of numbers, `count_per_layer` the same of integers; `slowdown` is a mapping from ranks to
 /// factors; the last four are names or mappings.
 enum class FieldType {
     boolean,
@@ -37,6 +37,7 @@ enum class FieldType {
     word,
     widths,
     per_layer,
+    count_per_layer,
     slowdown,
     dataset,
     strategy,
@@ -83,6 +84,8 @@ struct Field {
     const char* help;                    ///< one sentence without a full stop
     Access access;
     const char* json_key = nullptr;  ///< in a cell's JSON, where it is another than the path's last word
+    /// In a cell's JSON and digest only where it is not the default: cells from before there was the key stay the same.
+    bool is_later = false;
 
     bool required() const { return !fallback && !computed; }
     void assign(Draft& draft, const FieldValue& value) const { access.assign(draft, value); }

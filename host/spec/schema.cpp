@@ -37,8 +37,9 @@ ordered_json item(const Field& f) {
         case T::word:
             return {{"enum", f.words}};
         case T::widths:
+        case T::count_per_layer:
         case T::per_layer: {
-            ordered_json one{{"type", f.type == T::widths ? "integer" : "number"}};
+            ordered_json one{{"type", f.type == T::per_layer ? "number" : "integer"}};
             put_range(one, f.range);
             if (f.type == T::widths) return {{"type", "array"}, {"items", one}};
             return any_of({one, list_of(one)});

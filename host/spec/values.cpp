@@ -1,5 +1,6 @@
 #include "spec/values.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -40,6 +41,8 @@ Read ValueReader::read(const Field& field, const YamlNode& node, const std::stri
             return word(field, node, key);
         case FieldType::widths:
             return widths(field, node, key);
+        case FieldType::count_per_layer:
+            return count_per_layer(field, node, key);
         case FieldType::per_layer:
             return per_layer(field, node, key);
         case FieldType::slowdown:
@@ -124,16 +127,48 @@ Read ValueReader::texts(const Field& field, const YamlNode& node, const std::str
     return Read(std::move(all));
 }
 
+namespace {
+
+/// Calls read(item) for a value alone or each of a list; false as soon as one call is.
+template <class F>
+bool for_each_layer(const YamlNode& node, F&& read) {
+    if (!node.is(Kind::list)) return read(node);
+    return std::ranges::all_of(node.items, read);
+}
+
+}  // namespace
+
+Read ValueReader::count_per_layer(const Field& field, const YamlNode& node, const std::string& key) const {
+    std::vector<std::int64_t> all;
+    const bool fit = for_each_layer(node, [&](const YamlNode& item) {
+        std::int64_t count = 0;
+        if (!to_integer(item, count) || !field.range.contains(static_cast<double>(count))) {
+            unexpected(field, item, key);
+            return false;
+        }
+        all.push_back(count);
+        return true;
+    });
+    if (!fit) return {};
+    if (all.empty()) {
+        findings_.add(node.place, key, fmt::format("expected {}; found an empty list", expectation(field)));
+        return {};
+    }
+    return Read(std::move(all));
+}
+
 Read ValueReader::per_layer(const Field& field, const YamlNode& node, const std::string& key) const {
     std::vector<double> all;
-    const YamlNode* first = &node;
-    const YamlNode* last = &node + 1;
-    if (node.is(Kind::list)) first = node.items.data(), last = first + node.items.size();
-    for (; first != last; ++first) {
+    const bool fit = for_each_layer(node, [&](const YamlNode& item) {
         double value = 0;
-        if (!to_real(*first, value) || !field.range.contains(value)) return unexpected(field, *first, key);
+        if (!to_real(item, value) || !field.range.contains(value)) {
+            unexpected(field, item, key);
+            return false;
+        }
         all.push_back(value);
-    }
+        return true;
+    });
+    if (!fit) return {};
     if (all.empty()) {
         findings_.add(node.place, key, fmt::format("expected {}; found an empty list", expectation(field)));
         return {};

@@ -6,13 +6,14 @@
 
 namespace gnnbench::words {
 
-inline constexpr std::array activation{"identity", "relu", "leaky_relu", "sigmoid"};
+inline constexpr std::array activation{"identity", "relu", "leaky_relu", "sigmoid", "elu"};
 inline constexpr std::array normalisation{"symmetric", "mean", "none"};
 inline constexpr std::array feature_normalisation{"none", "row"};
 inline constexpr std::array initialiser{"glorot", "kaiming"};
 inline constexpr std::array optimizer{"sgd", "adam", "adamw"};
 inline constexpr std::array precision{"float32", "float64"};
-inline constexpr std::array layers{"gcn", "sage", "gin"};
+inline constexpr std::array layers{"gcn", "sage", "gin", "gat"};
+inline constexpr std::array heads_combined{"concat", "mean"};
 inline constexpr std::array launcher{"local", "srun", "sbatch"};
 inline constexpr std::array launcher_gpus{"auto", "none"};
 inline constexpr std::array launcher_jobs{"array", "cell", "one"};

@@ -8,11 +8,20 @@
 
 namespace gnnbench {
 
+BlockSum::~BlockSum() = default;
 DistributedSpmm::~DistributedSpmm() = default;
 Layer::~Layer() = default;
 
 bool LayerSpec::has(ParameterRole role) const {
     return std::ranges::any_of(parameters, [&](const ParameterSpec& p) { return p.role == role; });
+}
+
+void SpmmSum::add(const PreparedMatrix& a_pj, ConstMatrixView b_j, Stage stage) {
+    backend_.spmm(a_pj, b_j, z_, {.beta = stage.first ? 0.0 : 1.0}, stage.last ? epilogue_ : Epilogue{});
+}
+
+void DistributedSpmm::accumulate(Direction, BlockSum&) {
+    throw LogicError("this strategy's products are no sums over blocks on the rank of their rows");
 }
 
 std::int64_t LayerSpec::elements() const {
@@ -34,8 +43,20 @@ public:
                                  .layer = layer_,
                                  .role = role,
                                  .rows = to.f,
-                                 .cols = to.g,
+                                 .cols = role == ParameterRole::weight ? to.transformed() : to.g,
                                  .draw = static_cast<std::uint32_t>(second ? model_.layers() + layer_ : layer_)});
+    }
+    /// a_l and a_r.
+    void attention(LayerSpec& to) const {
+        for (const bool neighbour : {false, true})
+            to.parameters.push_back(
+                {.name = fmt::format("a{}_{}", layer_, neighbour ? "neighbour" : "row"),
+                 .layer = layer_,
+                 .role = neighbour ? ParameterRole::attention_neighbour : ParameterRole::attention_row,
+                 .rows = 1,
+                 .cols = to.transformed(),
+                 .draw = static_cast<std::uint32_t>(2 * model_.layers() + 2 * layer_ + (neighbour ? 1 : 0)),
+                 .heads = to.attention->shape.heads});
     }
     void bias(LayerSpec& to, const char* suffix) const {
         if (!model_.bias) return;
@@ -64,6 +85,7 @@ std::vector<LayerSpec> layers_of(const ModelSpec& model, bool trains_input) {
                         .activation = l + 1 < model.layers() ? model.activation : Activation::identity,
                         .feeds = l + 1,
                         .input_gradient = l > 0 || trains_input,
+                        .attention = {},
                         .parameters = {}};
         if (model.kind == LayerKind::gin) {
             LayerSpec first = layer;
@@ -77,6 +99,14 @@ std::vector<LayerSpec> layers_of(const ModelSpec& model, bool trains_input) {
             layer.input_gradient = true;
             parameters.weight(layer, ParameterRole::weight, "_second", true);
             parameters.bias(layer, "_second");
+        } else if (model.kind == LayerKind::gat) {
+            const int heads = model.heads_of(l);
+            layer.attention = {{heads, model.negative_slope},
+                               l + 1 == model.layers() || model.combine == HeadsCombined::mean};
+            if (model.residual) parameters.weight(layer, ParameterRole::self_weight, "_residual", true);
+            parameters.weight(layer, ParameterRole::weight, "", false);
+            parameters.attention(layer);
+            parameters.bias(layer, "");
         } else {
             const bool self = model.kind == LayerKind::sage;
             if (self) parameters.weight(layer, ParameterRole::self_weight, "_self", true);
@@ -117,6 +147,12 @@ void LayerAggregation::operator()(Direction d, MatrixView b, MatrixView c, const
 
 std::int64_t Layer::product_columns() const {
     return std::max(kept_columns() > 0 ? 0 : width(Direction::forward), width(Direction::backward));
+}
+
+void LayerAggregation::operator()(Direction d, BlockSum& sum) const {
+    require(sum.operand().cols == layer_.width(d), "a product is not as wide as its layer states");
+    spmm_.begin_layer(number_);
+    spmm_.accumulate(d, sum);
 }
 
 Epilogue Layer::epilogue_without_self(const ForwardStep& s) const {

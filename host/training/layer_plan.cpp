@@ -73,7 +73,11 @@ LayerPlan plan_layers(const ModelSpec& model, bool trains_input, const ChooseOrd
         .layers = {}, .aggregated_input = model.aggregate_input, .sparse_features = model.sparse_features};
     for (const LayerSpec& spec : layers_of(model, trains_input)) {
         const bool aggregated = plan.layers.empty() && model.aggregate_input;
-        plan.layers.push_back((aggregated ? without_product(spec) : spec.aggregates ? order(spec) : dense)(spec));
+        const LayerOrder chosen = spec.attention    ? attention
+                                  : aggregated      ? without_product(spec)
+                                  : spec.aggregates ? order(spec)
+                                                    : dense;
+        plan.layers.push_back(chosen(spec));
     }
     return plan;
 }

@@ -11,7 +11,8 @@ namespace gnnbench {
 namespace {
 
 void draw_initial(const ParameterSpec& p, Initialiser initialiser, std::uint64_t seed, HostMatrix& w) {
-    const double fan = static_cast<double>(initialiser == Initialiser::glorot ? p.rows + p.cols : p.rows);
+    const std::int64_t in = p.heads > 0 ? p.cols / p.heads : p.rows, out = p.heads > 0 ? 1 : p.cols;
+    const double fan = static_cast<double>(initialiser == Initialiser::glorot ? in + out : in);
     const double limit = std::sqrt(6 / fan);
     for (std::int64_t i = 0; i < p.rows; ++i)
         for (std::int64_t j = 0; j < p.cols; ++j)
@@ -97,7 +98,7 @@ MatrixView ReplicatedParameters::view(const Matrix& slab, const Placed& p) const
 
 LayerParameters ReplicatedParameters::of_layer(const Matrix& slab, int layer) const {
     const MatrixView none{nullptr, 1, 0, 0, backend_.dtype()};
-    LayerParameters out{none, none, none};
+    LayerParameters out{none, none, none, none, none};
     for (const Placed& p : layers_[usize(layer)]) {
         const MatrixView m = view(slab, p);
         switch (p.spec.role) {
@@ -109,6 +110,12 @@ LayerParameters ReplicatedParameters::of_layer(const Matrix& slab, int layer) co
                 break;
             case ParameterRole::bias:
                 out.bias = m;
+                break;
+            case ParameterRole::attention_row:
+                out.attention_row = m;
+                break;
+            case ParameterRole::attention_neighbour:
+                out.attention_neighbour = m;
                 break;
         }
     }

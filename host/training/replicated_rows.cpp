@@ -36,7 +36,9 @@ void ReplicatedSpmm::multiply(Direction d, MatrixView h_i, MatrixView z_i, const
 
 std::string ReplicatedRows::why_unsupported(const Setting& s) const {
     const int c = replication_of(s.params);
-    if (s.ranks % (c * c) == 0) return row_parallel_why_unsupported(s);
+    if (s.ranks % (c * c) == 0)
+        return row_parallel_why_unsupported(
+            s, "a row's blocks are divided among replicas, whose parts of a softmax are not combined yet");
     return fmt::format("needs replication² to divide the number of ranks; replication {} and {} ranks given", c,
                        s.ranks);
 }

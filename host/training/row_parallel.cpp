@@ -22,10 +22,12 @@ public:
         : problem_(problem),
           backend_(rank.backend),
           group_(std::move(layout.group)),
+          held_part_(layout.part),
           held_(HeldVertices(problem.index, layout.part, 1, backend_).with_copies(layout.copies)),
           network_(std::move(plan), problem.model, problem.train, *first_weights_of(problem), held_.size(),
                    backend_),
           vertices_(problem, held_, backend_) {
+        require_usable_weights();
         load_input(layout);
         const Adjacency adjacency = adjacency_of(problem);
         spmm_ = make_spmm(adjacency, network_.plan().widest_operand());
@@ -69,6 +71,19 @@ public:
     }
 
 private:
+    /// Attention's weights multiply exponentials: a sum of them must not vanish.
+    void require_usable_weights() const {
+        const GraphView& graph = problem_.dataset.graph;
+        if (problem_.model.kind != LayerKind::gat || graph.weights.empty()) return;
+        for (const GlobalId v : problem_.index.owned(held_part_))
+            for (auto e = graph.indptr[usize(value(v))]; e < graph.indptr[usize(value(v)) + 1]; ++e)
+                if (!(graph.weights[usize(e)] >= 0))
+                    throw DataError(
+                        fmt::format("layers: gat needs weights of at least 0, which multiply exponentials; "
+                                    "the edge from {} to {} has {}",
+                                    graph.indices[usize(e)], value(v), graph.weights[usize(e)]));
+    }
+
     void load_input(const RowLayout& layout) {
         const LayerPlan& plan = network_.plan();
         const std::int64_t columns = plan.spec(0).f;
@@ -154,6 +169,7 @@ private:
     const Problem problem_;
     Backend& backend_;
     std::shared_ptr<Communicator> group_;
+    Part held_part_;
     HeldVertices held_;
     Network network_;
     std::unique_ptr<DistributedSpmm> spmm_;
@@ -166,19 +182,16 @@ private:
     Array<double> loss_;
 };
 
-class WholeSpmm final : public DistributedSpmm {
+class WholeSpmm final : public StagedSpmm {
 public:
     WholeSpmm(const Adjacency& a, const IndexMap& index, Backend& backend)
-        : blocks_(a, index, 0, backend), backend_(backend) {}
+        : StagedSpmm(backend), blocks_(a, index, 0, backend) {}
     // C = Â B, or Âᵀ B
-    void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
-        backend_.spmm(blocks_.block(d, 0), b, c, {}, e);
-    }
+    void accumulate(Direction d, BlockSum& sum) override { sum.add(blocks_.block(d, 0), sum.operand(), {}); }
     std::string notes() const override { return fmt::format("matrix: {}", blocks_.formats()); }
 
 private:
     PreparedBlocks blocks_;
-    Backend& backend_;
 };
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <gnnbench/training/stated_volume.hpp>
 #include <gnnbench/training/vertex_data.hpp>
 
+#include <fmt/format.h>
+
 namespace gnnbench {
 
 std::int64_t row_parallel_memory(const LayerPlan& plan, const Problem& p, Part part,
@@ -53,7 +55,12 @@ LayerPlan same_order_plan(const Problem& p, LayerOrder order) {
 
 LayerPlan narrowest_plan(const Problem& p) { return narrowest_plan(p.model, trains_features(p.params)); }
 
-std::string row_parallel_why_unsupported(const Setting& s) {
+std::string row_parallel_why_unsupported(const Setting& s, std::string_view no_attention) {
+    if (s.model.kind == LayerKind::gat) {
+        if (s.model.aggregate_input)
+            return "layers: gat transforms X before it aggregates, so ÂX is of no use to it";
+        if (!no_attention.empty()) return fmt::format("layers: gat: {}", no_attention);
+    }
     const std::string why = why_input_not_aggregated(s);
     return why.empty() ? why_features_not_sparse(s) : why;
 }

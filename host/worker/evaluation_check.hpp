@@ -18,6 +18,7 @@ struct BoundedLogits {
     HostMatrix bound;  ///< how far rounding may move each
     /// How far rounding moved all of them, relative to their norm, where the bounds alone tell nothing.
     std::optional<double> response{};
+    bool has_bounds = true;  ///< false: of attention, whose softmax multiplies errors, only the response is known
 };
 
 /// The logits that weights have on the whole graph, in float64 by `serial`, and their bounds in `dtype`. Bounds hold for

@@ -196,6 +196,7 @@ private:
                 .local_ranks = std::min(cell_.gpus, machine_.devices_per_node),
                 .params = cell_.kernel.params,
                 .widths = model_.widths,
+                .heads = model_.most_heads(),
                 .ranks = world,
                 .arithmetic = has_values() ? arithmetic_of_this_machine(catalog_, dtype) : nullptr};
     }

@@ -117,6 +117,7 @@ public:
 private:
     KernelSetting for_this_model(KernelSetting device) const {
         device.widths = work_->model.widths;
+        device.heads = work_->model.most_heads();
         return device;
     }
 

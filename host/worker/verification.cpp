@@ -24,18 +24,23 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The backward pass goes from the last matrix to the first, with one product for each weight, one sum for each bias.
+/// The backward pass goes from the last matrix to the first, with one product for each weight, one sum for each bias, one
+/// of heads for each attention vector.
 GradientScale scale_of(const ModelWeights& gradient, GradientSizes& backend) {
-    std::vector<double> products = backend.take_products(), sums = backend.take_sums();
+    std::vector<double> products = backend.take_products(), sums = backend.take_sums(),
+                        head_sums = backend.take_head_sums();
     GradientScale scale;
     for (const NamedMatrix& m : gradient.matrices) {
-        std::vector<double>& from = m.role == ParameterRole::bias ? sums : products;
+        const bool attention =
+            m.role == ParameterRole::attention_row || m.role == ParameterRole::attention_neighbour;
+        std::vector<double>& from = m.role == ParameterRole::bias ? sums : attention ? head_sums : products;
         require(!from.empty(),
                 "serial makes each weight's gradient with one product, each bias' with one column sum");
         scale.push_back(from.back());
         from.pop_back();
     }
-    require(products.empty() && sums.empty(), "serial makes no other product or sum of this kind");
+    require(products.empty() && sums.empty() && head_sums.empty(),
+            "serial makes no other product or sum of this kind");
     return scale;
 }
 
@@ -240,7 +245,7 @@ std::int64_t verifiable_vertices(const DatasetView& data, const ModelSpec& model
                  nonzeros = static_cast<double>(data.graph.edges()) + n;
     double work = 0;  // multiply-adds of an epoch: three products of each kind a layer
     for (const ParameterSpec& p : parameters_of(model)) {
-        if (p.role == ParameterRole::bias) continue;
+        if (p.role != ParameterRole::weight && p.role != ParameterRole::self_weight) continue;
         const double f = static_cast<double>(p.rows), g = static_cast<double>(p.cols);
         work += 3 * n * f * g + 2 * nonzeros * std::max(f, g);
     }

@@ -26,11 +26,11 @@ std::vector<BackendChoice> with_parameters(const BackendChoice& base) {
     return out;
 }
 
-bool run(const BackendChoice& choice, DType dtype, std::vector<std::int64_t> widths,
+bool run(const BackendChoice& choice, DType dtype, std::vector<std::int64_t> widths, std::int64_t heads,
          const std::function<void(BackendPair&)>& test) {
     const auto plugin = catalog().kernel(choice.name);
     const KernelSetting setting{
-        .dtype = dtype, .threads = 2, .params = choice.params, .widths = std::move(widths)};
+        .dtype = dtype, .threads = 2, .params = choice.params, .widths = std::move(widths), .heads = heads};
     if (const std::string why = plugin->why_unsupported(setting); !why.empty()) {
         // Where it was asked for it must serve; CTest may know a machine without it by these words.
         if (dtype == DType::f32 && !asked_backend().empty())
@@ -51,12 +51,12 @@ bool run(const BackendChoice& choice, DType dtype, std::vector<std::int64_t> wid
 
 }  // namespace
 
-void for_every_backend(const std::function<void(BackendPair&)>& test) {
+void for_every_backend(const std::function<void(BackendPair&)>& test, std::int64_t heads) {
     int ran = 0;
     for (const BackendChoice& base : backend_choices(catalog())) {
         for (const BackendChoice& choice : with_parameters(base))
-            for (const DType dtype : {DType::f32, DType::f64}) ran += run(choice, dtype, {}, test);
-        run(base, DType::f32, {17, 64, 600}, test);
+            for (const DType dtype : {DType::f32, DType::f64}) ran += run(choice, dtype, {}, heads, test);
+        run(base, DType::f32, {17, 64, 600}, heads, test);
     }
     CHECK(ran > 0);
 }

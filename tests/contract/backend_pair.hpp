@@ -106,6 +106,7 @@ private:
 
 /// Runs `test` for every back end that serves here, in each type: with default parameters, and with each choice of
 /// each parameter that says how it computes.
-void for_every_backend(const std::function<void(BackendPair&)>& test);
+/// `heads`: of attention over its matrices; 0: none.
+void for_every_backend(const std::function<void(BackendPair&)>& test, std::int64_t heads = 0);
 
 }  // namespace gnnbench::contract

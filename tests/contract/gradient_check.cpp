@@ -69,7 +69,7 @@ TEST_CASE("the serial gradient equals finite differences, in every layer, for ev
     const std::vector<std::vector<std::int64_t>> orders = {{6, 4, 3}, {3, 5, 7}, {4, 6, 3, 5}};
     const Labels labels = GENERATE(Labels::one, Labels::several);
     for (const auto& widths : orders)
-        for (const Activation a : {Activation::relu, Activation::leaky_relu, Activation::sigmoid})
+        for (const Activation a : {Activation::relu, Activation::leaky_relu, Activation::sigmoid, Activation::elu})
             for (const bool aggregate : {false, true}) {
                 ModelVariant v{.name = "gradient check", .widths = widths, .labels = labels};
                 v.model.activation = a;
@@ -103,6 +103,27 @@ TEST_CASE("so do GraphSAGE's, with its self weights, and GIN's, through both its
             check_gradient(gin, graph);
         }
     }
+}
+
+TEST_CASE("so does attention's, through scores, softmax and heads, with and without residuals") {
+    const auto graph = graphs::directed_random(24, 90, true);
+    struct Heads {
+        std::vector<std::int64_t> widths, heads;
+    };
+    for (const auto& [widths, heads] : {Heads{{6, 3}, {1}}, {{3, 8, 7}, {4, 2}}, {{4, 6, 6, 5}, {3, 2, 1}}})
+        for (const HeadsCombined combine : {HeadsCombined::columns, HeadsCombined::mean})
+            for (const bool residual : {false, true})
+                for (const bool self_loops : {false, true}) {
+                    ModelVariant gat{.name = "GAT", .widths = widths};
+                    gat.model.kind = LayerKind::gat;
+                    gat.model.normalisation = Normalisation::none;
+                    gat.model.activation = Activation::elu;
+                    gat.model.self_loops = self_loops;
+                    gat.model.heads = heads;
+                    gat.model.combine = combine;
+                    gat.model.residual = residual;
+                    check_gradient(gat, graph);
+                }
 }
 
 TEST_CASE("training the input: a step goes down the finite differences of the loss along X") {

@@ -266,8 +266,8 @@ TEST_CASE("kernel: epilogues and their backward; what is dropped is the same to 
     for_every_backend([](BackendPair& pair) {
         int turn = 0;
         for (const std::int64_t cols : {1, 3, 4, 8, 41, 64, 150})
-            for (const Activation act :
-                 {Activation::identity, Activation::relu, Activation::leaky_relu, Activation::sigmoid})
+            for (const Activation act : {Activation::identity, Activation::relu, Activation::leaky_relu,
+                                         Activation::sigmoid, Activation::elu})
                 for (const double rate : {0.0, 0.5}) {
                     const std::int64_t rows = 19;
                     const auto first_column = static_cast<std::uint32_t>(turn % 6);

@@ -292,7 +292,9 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioned, con
     Outcome skipped;
     skipped.skipped = c->skipped;
     if (!c->skipped.empty()) return skipped;
-    const auto backend = catalog().kernel(k.name)->create(kernel_setting_of(k));
+    KernelSetting setting = kernel_setting_of(k);
+    setting.heads = v.model.most_heads();
+    const auto backend = catalog().kernel(k.name)->create(setting);
     return train_and_compare(*c, c->problem(), *backend, world, separate_wait);
 }
 

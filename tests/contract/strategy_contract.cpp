@@ -33,6 +33,17 @@ ModelVariant variant_of(LayerKind kind, const std::vector<std::int64_t>& widths)
     return v;
 }
 
+/// Of a graph attention network.
+ModelVariant attention(const std::vector<std::int64_t>& widths, const std::vector<std::int64_t>& heads) {
+    ModelVariant v{.name = "GAT to " + std::to_string(widths[1]) + ", heads " + std::to_string(heads[0]),
+                   .widths = widths};
+    v.model.kind = LayerKind::gat;
+    v.model.normalisation = Normalisation::none;
+    v.model.activation = Activation::elu;
+    v.model.heads = heads;
+    return v;
+}
+
 std::vector<ModelVariant> all_models() {
     std::vector<ModelVariant> m = {{.name = "narrowing", .widths = {9, 6, 4, 2}},
                                    {.name = "widening", .widths = {2, 3, 5, 8}},
@@ -106,6 +117,19 @@ std::vector<ModelVariant> all_models() {
         v.model.sparse_features = true;
         v.model.feature_normalisation = FeatureNormalisation::row;
     });
+    m.push_back(attention({9, 8, 6, 2}, {4, 2, 1}));
+    m.push_back(attention({3, 8, 4}, {8}));
+    m.back().name += ", dropout, no bias, residual";
+    m.back().train.dropout = m.back().train.input_dropout = 0.4;
+    m.back().model.bias = false;
+    m.back().model.residual = true;
+    m.push_back(attention({6, 3}, {3}));
+    m.back().name += ", no self-loops, sparse features";
+    m.back().model.self_loops = false;
+    m.back().model.sparse_features = true;
+    m.push_back(attention({4, 5, 7, 3}, {2, 3, 1}));
+    m.back().name += ", means";
+    m.back().model.combine = HeadsCombined::mean;
     with("normalised features, kaiming", [](auto& v) {
         v.model.feature_normalisation = FeatureNormalisation::row;
         v.model.initialiser = Initialiser::kaiming;
@@ -138,7 +162,8 @@ void check(const StrategyVariant& s, const std::string& partitioner, const Kerne
     // product, or under a vertex cut has gradients that the layer still needs as they are; else a view would serve.
     const auto& params = s.params.values();
     const bool tunes = params.contains("gemm_tuning") && s.params.boolean("gemm_tuning");
-    if (!o.gathers && !tunes) CHECK(o.copies_in_epochs <= o.kept);
+    // Attention's rows travel with what belongs to them.
+    if (!o.gathers && !tunes && v.model.kind != LayerKind::gat) CHECK(o.copies_in_epochs <= o.kept);
 }
 
 }  // namespace
@@ -271,6 +296,25 @@ TEST_CASE("a strategy trains GraphSAGE and GIN as serial does, or says that it t
                 CHECK(why.empty() == !cut_by_columns);
                 if (cut_by_columns) CHECK_THAT(why, Catch::Contains("GCN layers alone"));
             }
+        }
+}
+
+TEST_CASE("a strategy attends as serial does, or says why it cannot") {
+    const ModelVariant v = attention({7, 6, 3}, {3, 2});
+    for (const std::string& name : served_strategies()) DYNAMIC_SECTION(name) {
+            int ran = 0;
+            std::size_t place = 0;
+            for (const StrategyVariant& s : variants(name)) {
+                std::size_t of_variant = place++;
+                for (const auto& g : all_graphs())
+                    if (of_selection(of_variant++)) check(s, "random", {"reference", DType::f64}, v, g, ran);
+            }
+            const std::string why = refusal(name, v);
+            INFO(name << " ran " << ran << " cases; refuses: " << why);
+            CHECK((ran > 0) == why.empty());
+            const bool attends = name == "serial" || name == "cagnet-1d" || name == "mg-gcn" || name == "sa-1d" ||
+                                 name == "demirci-p2p";
+            CHECK(why.empty() == attends);
         }
 }
 

@@ -49,14 +49,16 @@ inline OwnedDataset dataset(const json& g, std::int64_t features) {
 }
 
 inline ModelSpec model_of(const json& c) {
-    const std::map<std::string, Activation> activations = {
-        {"relu", Activation::relu}, {"leaky_relu", Activation::leaky_relu}, {"sigmoid", Activation::sigmoid}};
+    const std::map<std::string, Activation> activations = {{"relu", Activation::relu},
+                                                           {"leaky_relu", Activation::leaky_relu},
+                                                           {"sigmoid", Activation::sigmoid},
+                                                           {"elu", Activation::elu}};
     ModelSpec m;
     m.widths = c.at("widths").get<std::vector<std::int64_t>>();
     m.activation = activations.at(c.at("activation"));
     m.kind =
         std::map<std::string, LayerKind>{
-            {"gcn", LayerKind::gcn}, {"sage", LayerKind::sage}, {"gin", LayerKind::gin}}
+            {"gcn", LayerKind::gcn}, {"sage", LayerKind::sage}, {"gin", LayerKind::gin}, {"gat", LayerKind::gat}}
             .at(c.at("layers"));
     m.epsilon = c.at("epsilon");
     m.normalisation =
@@ -65,6 +67,11 @@ inline ModelSpec model_of(const json& c) {
             .at(c.at("normalisation"));
     m.self_loops = c.at("self_loops");
     m.bias = c.at("bias");
+    if (m.kind != LayerKind::gat) return m;
+    m.heads = c.at("heads").get<std::vector<std::int64_t>>();
+    m.combine = c.at("combine") == "mean" ? HeadsCombined::mean : HeadsCombined::columns;
+    m.negative_slope = c.at("negative_slope");
+    m.residual = c.at("residual");
     return m;
 }
 
@@ -89,8 +96,8 @@ inline ModelWeights matrices(const json& flat, const ModelSpec& m) {
     return out;
 }
 
-/// ‖found − wanted‖_F / ‖wanted‖_F of the worst matrix.
-inline double worst_error(const ModelWeights& found, const ModelWeights& wanted) {
+/// ‖found − wanted‖_F / ‖wanted‖_F of the worst matrix; of one that is smaller than `least` relative to that.
+inline double worst_error(const ModelWeights& found, const ModelWeights& wanted, double least = 1e-12) {
     double worst = 0;
     REQUIRE(found.matrices.size() == wanted.matrices.size());
     for (std::size_t m = 0; m < wanted.matrices.size(); ++m) {
@@ -101,7 +108,7 @@ inline double worst_error(const ModelWeights& found, const ModelWeights& wanted)
             difference += (x[i] - y[i]) * (x[i] - y[i]);
             norm += y[i] * y[i];
         }
-        worst = std::max(worst, std::sqrt(difference) / std::max(std::sqrt(norm), 1e-12));
+        worst = std::max(worst, std::sqrt(difference) / std::max(std::sqrt(norm), least));
     }
     return worst;
 }

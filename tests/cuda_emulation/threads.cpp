@@ -151,15 +151,18 @@ void run_launch(dim3 grid, dim3 shape, const void* backend, const std::function<
     if (!block.met_barrier) without_barriers.insert(backend);
 }
 
-void shuffle_xor(void* value, std::size_t bytes, int mask) {
+void shuffle_from(void* value, std::size_t bytes, int lane) {
     const int me = block.current;
     if (me < 0) stop(At::warp_barrier);  // says what is wrong
     std::memcpy(block.threads[static_cast<std::size_t>(me)]->slot.data(), value, bytes);
     stop(At::warp_barrier);
-    std::memcpy(value,
-                block.threads[static_cast<std::size_t>(me / warp * warp + ((me % warp) ^ mask))]->slot.data(),
+    std::memcpy(value, block.threads[static_cast<std::size_t>(me / warp * warp + lane % warp)]->slot.data(),
                 bytes);
     stop(At::warp_barrier);
+}
+
+void shuffle_xor(void* value, std::size_t bytes, int mask) {
+    shuffle_from(value, bytes, (block.current % warp) ^ mask);
 }
 
 }  // namespace emulated

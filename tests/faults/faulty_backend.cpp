@@ -331,4 +331,62 @@ std::unique_ptr<Transport> FaultyBackend::do_connect(const ProcessGroup& group) 
     return std::make_unique<FaultyTransport>(inner().connect(group), inner(), Injected{fault, times_});
 }
 
+/// What earlier stages summed up, as much larger as a later block's largest score will make it smaller.
+void FaultyBackend::undo_rescale(const verb::Attend& v) {
+    const Csr& a = csr_.at(&v.a);
+    const HostMatrix b = read_view(inner(), v.b), l = read_view(inner(), v.l),
+                     tops = read_view(inner(), v.rows.maxima);
+    const std::int64_t w = v.rows.z.cols, heads = v.shape.heads;
+    HostMatrix growth(a.rows, heads);
+    for (std::int64_t r = 0; r < a.rows; ++r)
+        for (std::int64_t h = 0; h < heads; ++h) {
+            double top = tops(r, h);
+            for (auto k = a.indptr[static_cast<std::size_t>(r)]; k < a.indptr[static_cast<std::size_t>(r) + 1];
+                 ++k) {
+                const double x = l(r, h) + b(a.indices[static_cast<std::size_t>(k)], w + h);
+                top = std::max(top, x > 0 ? x : v.shape.slope * x);
+            }
+            growth(r, h) = std::isfinite(tops(r, h)) ? std::exp(top - tops(r, h)) : 1;
+        }
+    for (const MatrixView& m : {v.rows.z, v.rows.slopes, v.rows.sums, v.rows.slope_sums}) {
+        HostMatrix values = read_view(inner(), m);
+        for (std::int64_t r = 0; r < m.rows; ++r) {
+            for (std::int64_t c = 0; c < m.cols; ++c) values(r, c) *= growth(r, c % heads);
+            write_row(inner(), m, r, &values(r, 0));
+        }
+    }
+}
+
+void FaultyBackend::perform(const verb::Attend& v) {
+    verb::Attend changed = v;
+    if (fault_ == Fault::score_slope) changed.shape.slope = leaky_slope;
+    if (fault_ == Fault::softmax_of_block) changed.stage.first = true;
+    if (fault_ == Fault::rescale_forgotten && !v.stage.first) undo_rescale(v);
+    inner().run(changed);
+}
+
+void FaultyBackend::perform(const verb::AttendBackward& v) {
+    if (fault_ != Fault::given_left_out) return inner().run(v);
+    const HostMatrix operand = read_view(inner(), v.b);
+    Matrix without = inner().matrix(v.b.rows, v.b.cols);
+    HostMatrix values = operand;
+    for (std::int64_t r = 0; r < values.rows; ++r)
+        for (std::int64_t c = values.cols - v.shape.heads; c < values.cols; ++c) values(r, c) = 0;
+    inner().upload(std::span<const double>(values.values), without);
+    inner().run(verb::AttendBackward{v.a, v.shape, without, v.own, v.c, v.stage});
+    inner().synchronize(StreamRole::compute);
+}
+
+void FaultyBackend::perform(const verb::HeadDots& v) {
+    inner().run(v);
+    if (fault_ != Fault::heads_exchanged || v.out.cols < 2) return;
+    const HostMatrix found = read_view(inner(), v.out);
+    for (std::int64_t r = 0; r < found.rows; ++r) {
+        std::vector<double> row(found.values.begin() + r * found.cols,
+                                found.values.begin() + (r + 1) * found.cols);
+        std::swap(row[0], row[1]);
+        write_row(inner(), v.out, r, row.data());
+    }
+}
+
 }  // namespace gnnbench::faults

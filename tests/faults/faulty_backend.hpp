@@ -30,12 +30,16 @@ private:
     void perform(const verb::CountPositives& v) override;
     void perform(const verb::OptimizerStep& v) override;
     void perform(const verb::GatherRows& v) override;
+    void perform(const verb::Attend& v) override;
+    void perform(const verb::AttendBackward& v) override;
+    void perform(const verb::HeadDots& v) override;
     void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) override;
     void do_wait(StreamRole stream, const Event& event) override;
     void do_synchronize(StreamRole stream) override;
     std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override;
 
     void spoil(MatrixView c);
+    void undo_rescale(const verb::Attend& v);
     void spoil_product(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, const ProductEnds& ends);
     void spoil_gradient(ConstMatrixView a, ConstMatrixView b, MatrixView c, const ProductEnds& ends);
     void spoil_zero(ConstMatrixView a, ConstMatrixView b, MatrixView c, const ProductEnds& ends);

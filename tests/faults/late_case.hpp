@@ -84,6 +84,7 @@ inline LateStep train_and_check(TrainingCase& t, Injected injected, const Proces
     const Problem problem{data, index, model, train, t.scheme_params, nullptr, world.size()};
     KernelSetting kernel = contract::kernel_setting_of({t.backend, late.dtype, t.kernel_params});
     kernel.threads = t.threads;
+    kernel.heads = model.most_heads();
     std::unique_ptr<Backend> backend = catalog.kernel(t.backend)->create(kernel);
     if (injected.fault != Fault::none)
         backend = std::make_unique<FaultyBackend>(std::move(backend), injected, true);

@@ -34,6 +34,7 @@ public:
     std::unique_ptr<Backend> plain(DType dtype) const {
         KernelSetting s = contract::kernel_setting_of({t_.backend, dtype, t_.kernel_params});
         s.threads = t_.threads;
+        s.heads = t_.model.most_heads();
         return contract::catalog().kernel(t_.backend)->create(s);
     }
     std::unique_ptr<Backend> faulty() {

@@ -13,7 +13,7 @@ std::unique_ptr<Backend> either_backend(int threads) {
 }
 
 constexpr Activation activations[] = {Activation::identity, Activation::relu, Activation::leaky_relu,
-                                      Activation::sigmoid};
+                                      Activation::sigmoid, Activation::elu};
 }  // namespace
 
 TEST_CASE("apply, dropout and apply_backward at every width from 1 to 140") {

@@ -79,6 +79,8 @@ inline double activate(Activation a, double z) {
             return z > 0 ? z : leaky_slope * z;
         case Activation::sigmoid:
             return 1 / (1 + std::exp(-z));
+        case Activation::elu:
+            return z > 0 ? z : std::expm1(z);
     }
     return z;
 }
@@ -93,6 +95,8 @@ inline double slope(Activation a, double z) {
             return z > 0 ? 1 : leaky_slope;
         case Activation::sigmoid:
             return activate(a, z) * (1 - activate(a, z));
+        case Activation::elu:
+            return z > 0 ? 1 : std::exp(z);
     }
     return 1;
 }

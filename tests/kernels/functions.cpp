@@ -185,8 +185,8 @@ TEMPLATE_TEST_CASE("functions: activations and their derivatives", "", float, do
     if (!device) return;
     const T slope = static_cast<T>(leaky_slope);
     for (const Activation a :
-         {Activation::identity, Activation::relu, Activation::leaky_relu, Activation::sigmoid}) {
-        const bool curved = a == Activation::sigmoid;
+         {Activation::identity, Activation::relu, Activation::leaky_relu, Activation::sigmoid, Activation::elu}) {
+        const bool curved = a == Activation::sigmoid || a == Activation::elu;
         Verdict<T> forward("activation", curved ? 5 : 2,
                            a == Activation::leaky_relu || curved ? Format<T>::lost : 0),
             backward("its derivative", 8);
@@ -202,18 +202,20 @@ TEMPLATE_TEST_CASE("functions: activations and their derivatives", "", float, do
                 const std::vector<T> d = device.values(above);
                 for (std::size_t i = 0; i < x.size(); ++i) {
                     const W v = x[i], h = y[i];
-                    const W curve = a == Activation::identity ? v
-                                    : curved                  ? exact_sigmoid(v)
-                                    : v > 0 || std::isnan(v)  ? v
-                                    : a == Activation::relu   ? W{0}
-                                                              : W{slope} * v;
+                    const W curve = a == Activation::identity  ? v
+                                    : a == Activation::sigmoid ? exact_sigmoid(v)
+                                    : v > 0 || std::isnan(v)   ? v
+                                    : a == Activation::elu     ? std::expm1(v)
+                                    : a == Activation::relu    ? W{0}
+                                                               : W{slope} * v;
                     forward.check(v, y[i], curve);
                     // σ' depends on the sign of h alone, which NaN has none of.
-                    const W s = a == Activation::identity ? W{1}
-                                : curved                  ? h * (1 - h)
-                                : h > 0                   ? W{1}
-                                : a == Activation::relu   ? W{0}
-                                                          : W{slope};
+                    const W s = a == Activation::identity  ? W{1}
+                                : a == Activation::sigmoid ? h * (1 - h)
+                                : h > 0                    ? W{1}
+                                : a == Activation::elu     ? 1 + h
+                                : a == Activation::relu    ? W{0}
+                                                           : W{slope};
                     backward.check(v, d[i], s);
                 }
             });

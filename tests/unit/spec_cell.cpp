@@ -98,6 +98,26 @@ TEST_CASE("identity is what is measured, not where or how it is shown") {
     CHECK(cell_digest(a) == cell_digest(b));
 }
 
+TEST_CASE("keys that came later are part of an identity where they are not the default") {
+    const Cell plain = sample();
+    CHECK_FALSE(to_json(plain, JsonFor::identity)["model"].contains("heads"));
+    CHECK(cell_from_json(to_json(plain, JsonFor::worker)).model.heads == plain.model.heads);
+    Cell gat = sample();
+    gat.model.kind = LayerKind::gat;
+    gat.model.heads = {4, 1};
+    gat.model.combine = HeadsCombined::mean;
+    gat.model.residual = true;
+    const Cell again = cell_from_json(to_json(gat, JsonFor::worker));
+    CHECK((again.model.heads == gat.model.heads && again.model.combine == HeadsCombined::mean &&
+           again.model.residual));
+    Cell other = gat;
+    other.model.heads = {4, 2};
+    CHECK(cell_digest(gat) != cell_digest(other));
+    other = gat;
+    other.model.negative_slope = 0.1;
+    CHECK(cell_digest(gat) != cell_digest(other));
+}
+
 TEST_CASE("identities stay what they were in earlier databases") {
     // Another digest orphans every stored trial: if that is meant, say so in the commit and in CHANGELOG.
     CHECK(cell_digest(Cell{}) == "ace5490f17c01e36380430408e7abf0e");

@@ -71,7 +71,7 @@ TEST_CASE("ranges and words are held") {
     CHECK_THAT(
         complaint(head + "model: {activation: rleu}\n"),
         Contains("exp.yaml:3:21: model.activation: found the text 'rleu'; allowed: identity, relu, leaky_relu, "
-                 "sigmoid; did you mean 'relu'?"));
+                 "sigmoid, elu; did you mean 'relu'?"));
     CHECK_THAT(complaint(head + "model: {aggregate_input: maybe}\n"), Contains("true or false"));
 }
 
@@ -84,7 +84,28 @@ TEST_CASE("what contradicts the kind of layers is refused where it is written") 
                Contains("model.self_loops: layers: gin adds a vertex's own row by itself"));
     CHECK_THAT(complaint(head + "model: {layers: sage, epsilon: 0.5}\n"),
                Contains("model.epsilon: is GIN's; model.layers is sage"));
-    CHECK_THAT(complaint(head + "model: {layers: gat}\n"), Contains("allowed: gcn, sage, gin"));
+    CHECK_THAT(complaint(head + "model: {layers: gan}\n"), Contains("allowed: gcn, sage, gin, gat"));
+    CHECK_THAT(complaint(head + "model: {layers: gat, normalisation: mean}\n"),
+               Contains("model.normalisation: layers: gat has none; found mean"));
+    CHECK_THAT(complaint(head + "model: {layers: gat, epsilon: 1}\n"), Contains("model.epsilon: is GIN's"));
+}
+
+TEST_CASE("GAT's keys are for GAT alone, and its heads divide what they share") {
+    for (const char* key : {"heads: 2", "combine: mean", "negative_slope: 0.1", "residual: true"}) {
+        const std::string found = complaint(head + "model: {layers: sage, " + key + "}\n");
+        INFO(found);
+        CHECK_THAT(found, Contains("is GAT's; model.layers is sage"));
+    }
+    CHECK_THAT(complaint(head + "model: {layers: gat, hidden: [16, 12], heads: 8}\n"),
+               Contains("model.hidden: layer 1 has 12 columns for 8 heads") && Contains("a multiple of 8"));
+    CHECK_THAT(complaint(head + "model: {layers: gat, hidden: [16], heads: [8, 4, 1]}\n"),
+               Contains("model.heads: expected one number, or 2 (one per layer: 1 hidden and the last); found 3"));
+    CHECK_THAT(complaint(head + "model: {layers: gat, heads: 0}\n"),
+               Contains("model.heads: expected an integer between 1 and 1024, or a list with one per layer"));
+    CHECK_THAT(complaint(head + "model: {layers: gat, heads: []}\n"), Contains("found an empty list"));
+    CHECK_THAT(complaint(head + "model: {layers: gat, heads: [2, 1.5]}\n"), Contains("found the real number 1.5"));
+    CHECK_THAT(complaint(head + "model: {layers: gat, negative_slope: 2}\n"),
+               Contains("a number between 0 and 1"));
 }
 
 TEST_CASE("a slowdown that cannot be is refused where it is written") {

@@ -51,13 +51,32 @@ dataset: {generate: dcsbm, vertices: 16}
 scheme: mg-gcn
 model: {epsilon: 0}
 matrix:
-  model.layers: [gcn, sage, gin]
+  model.layers: [gcn, sage, gin, gat]
 )");
-    REQUIRE(e.cells.size() == 3);
+    REQUIRE(e.cells.size() == 4);
     const auto of = [&](std::size_t i) -> const ModelSpec& { return e.cells[i].model; };
     CHECK((of(0).kind == LayerKind::gcn && of(0).normalisation == Normalisation::symmetric && of(0).self_loops));
     CHECK((of(1).kind == LayerKind::sage && of(1).normalisation == Normalisation::mean && !of(1).self_loops));
     CHECK((of(2).kind == LayerKind::gin && of(2).normalisation == Normalisation::none && !of(2).self_loops));
+    CHECK((of(3).kind == LayerKind::gat && of(3).normalisation == Normalisation::none && of(3).self_loops));
+}
+
+TEST_CASE("GAT's heads are one number for all layers, or one for each") {
+    const Experiment e = read(R"(
+name: gat
+dataset: {generate: dcsbm, vertices: 16}
+scheme: mg-gcn
+model: {layers: gat, hidden: [12], combine: mean, negative_slope: 0.1, residual: true}
+matrix:
+  model.heads: [4, [3, 1]]
+)");
+    REQUIRE(e.cells.size() == 2);
+    CHECK(e.cells[0].model.heads == std::vector<std::int64_t>{4});
+    CHECK((e.cells[0].model.heads_of(0) == 4 && e.cells[0].model.heads_of(1) == 4));
+    CHECK((e.cells[1].model.heads_of(0) == 3 && e.cells[1].model.heads_of(1) == 1));
+    CHECK(e.cells[0].model.most_heads() == 4);
+    CHECK(e.cells[0].model.combine == HeadsCombined::mean);
+    CHECK((e.cells[0].model.negative_slope == 0.1 && e.cells[0].model.residual));
 }
 
 TEST_CASE("a list of seeds is samples of one generated dataset, which share its name") {

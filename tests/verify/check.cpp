@@ -39,9 +39,13 @@ std::string net_problem(const NetScheme& scheme, const Problem& problem, const C
                         bool aggregated_input, const VerifiedTraining& v, const ProcessGroup& world) {
     const auto& widths = problem.model.widths;
     std::int64_t forward_width = 0, backward_width = 0;
+    const bool attends = problem.model.kind == LayerKind::gat;
     for (std::size_t l = aggregated_input ? 1 : 0; l + 1 < widths.size(); ++l) {
-        forward_width += widths[l];
-        backward_width += widths[l + 1];
+        // A row of attention: all heads' columns, and one number or three for each head. The last layer has their mean.
+        const std::int64_t heads = attends ? problem.model.heads_of(static_cast<int>(l)) : 0,
+                           columns = l + 2 == widths.size() ? heads * widths[l + 1] : widths[l + 1];
+        forward_width += attends ? columns + heads : widths[l];
+        backward_width += attends ? columns + 3 * heads : widths[l + 1];
     }
     constexpr std::int64_t element_bytes = sizeof(float);
     const std::int64_t forward = element_bytes * forward_width * nets.columns;
@@ -116,9 +120,9 @@ const ReferenceResult& CellChecker::reference(const LoadedGraph& graph, const Su
                                            .trained_features = trained_features});
 }
 
-std::unique_ptr<Backend> CellChecker::make_backend(DType dtype) const {
+std::unique_ptr<Backend> CellChecker::make_backend(DType dtype, std::int64_t heads) const {
     const Params params(catalog_.find(PluginKind::kernel, "cpu").params);
-    return backend_->create({.dtype = dtype, .threads = 1, .params = params});
+    return backend_->create({.dtype = dtype, .threads = 1, .params = params, .heads = heads});
 }
 
 Finding CellChecker::check(const ProductCell& cell) {
@@ -142,11 +146,12 @@ Finding CellChecker::check(const ProductCell& cell) {
     // Of an approximate scheme it tells the size of the steps alone.
     const ReferenceResult* known =
         world_.rank() == 0 ? &reference(graph, subject, trains_features(cell.params)) : nullptr;
+    const std::int64_t heads = subject.model.most_heads();
     const VerifiedTraining v = verify_training({.strategy = *strategy,
                                                 .problem = problem,
                                                 .group = world_,
-                                                .backend = [&] { return make_backend(DType::f32); },
-                                                .float64_backend = [&] { return make_backend(DType::f64); },
+                                                .backend = [&] { return make_backend(DType::f32, heads); },
+                                                .float64_backend = [&] { return make_backend(DType::f64, heads); },
                                                 .epochs = verified_epochs,
                                                 .evaluates = scheme.has_value(),
                                                 .catalog = &catalog_,

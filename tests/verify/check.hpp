@@ -38,7 +38,7 @@ private:
         std::string quality_problem;  ///< where the partition report counts another connectivity
     };
     const Divided& divided(const LoadedGraph& graph, const std::string& partitioner, const PartitionNeed& need);
-    std::unique_ptr<Backend> make_backend(DType dtype) const;
+    std::unique_ptr<Backend> make_backend(DType dtype, std::int64_t heads) const;
     const ReferenceResult& reference(const LoadedGraph& graph, const Subject& subject, bool trained_features);
 
     const PluginCatalog& catalog_;

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t random_features = 11, hidden_1 = 7, hidden_2 = 9;
 constexpr std::int32_t random_classes = 4;
 
-const std::vector<LayerKind> every_kind = {LayerKind::gcn, LayerKind::sage, LayerKind::gin};
+const std::vector<LayerKind> every_kind = {LayerKind::gcn, LayerKind::sage, LayerKind::gin, LayerKind::gat};
 
 struct Source {
     const char* name;
@@ -47,7 +47,10 @@ std::vector<Source> sources() {
 }
 
 std::string name_of(LayerKind kind) {
-    return kind == LayerKind::gcn ? "gcn" : kind == LayerKind::sage ? "sage" : "gin";
+    return kind == LayerKind::gcn    ? "gcn"
+           : kind == LayerKind::sage ? "sage"
+           : kind == LayerKind::gin  ? "gin"
+                                     : "gat";
 }
 
 /// Normalisation and self-loops as experiments have them by default; an ε that shows on GIN's diagonal.
@@ -55,8 +58,9 @@ ModelSpec model_of(LayerKind kind, const DatasetView& data) {
     ModelSpec model{.kind = kind, .widths = {data.feature_count, hidden_1, hidden_2, data.classes}};
     if (kind == LayerKind::gcn) return model;
     model.normalisation = kind == LayerKind::sage ? Normalisation::mean : Normalisation::none;
-    model.self_loops = false;
+    model.self_loops = kind == LayerKind::gat;
     if (kind == LayerKind::gin) model.epsilon = 0.25;
+    if (kind == LayerKind::gat) model.heads = {hidden_1, 3, 2};
     return model;
 }
 

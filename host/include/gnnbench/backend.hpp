@@ -24,6 +24,7 @@ class Transport;
 class Backend : public Device,
                 public SparseVerbs<Backend>,
                 public DenseVerbs<Backend>,
+                public AttentionVerbs<Backend>,
                 public ElementwiseVerbs<Backend>,
                 public LossVerbs<Backend>,
                 public OptimizerVerbs<Backend>,
@@ -102,6 +103,8 @@ struct KernelSetting {
     Params params = {};
     /// Widths of the model, features first and classes last, if known; a back end may tune its products for them.
     std::vector<std::int64_t> widths = {};
+    /// The most heads of a layer, where its matrices are attended over (AttentionVerbs); 0: they are not.
+    std::int64_t heads = 0;
     /// Where ranks share a process: the group, as the rank sees it that the back end is for. Valid during the call alone.
     const ProcessGroup* ranks = nullptr;
     /// Makes the back end that computes for one that simulates a device and shall hold values. Not set: none is wanted.

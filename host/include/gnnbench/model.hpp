@@ -1,11 +1,12 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace gnnbench {
 
-enum class Activation : std::uint8_t { identity, relu, leaky_relu, sigmoid };
+enum class Activation : std::uint8_t { identity, relu, leaky_relu, sigmoid, elu };
 /// leaky_relu's slope for negative arguments.
 inline constexpr double leaky_slope = 0.01;
 
@@ -19,7 +20,11 @@ enum class LayerKind : std::uint8_t {
     gcn,   ///< Z = Â H W + b  (Kipf & Welling, ICLR 2017)
     sage,  ///< Z = H W_self + Â H W_neighbour + b, Â the mean over neighbours  (Hamilton et al., NeurIPS 2017)
     gin,   ///< Z = MLP((A + (1 + ε) I) H), two linear maps with ReLU between them  (Xu et al., ICLR 2019)
+    gat,  ///< Z = the heads' columns, or mean, of softmax(λ(a_l·h_i + a_r·h_j)) h, h = H W, + b  (Veličković et al., 2018)
 };
+
+/// What a GAT layer makes of its heads: their columns beside each other, or their mean.
+enum class HeadsCombined : std::uint8_t { columns, mean };
 
 /// What is learned. Layer l maps widths[l] → widths[l+1].
 struct ModelSpec {
@@ -31,6 +36,10 @@ struct ModelSpec {
     bool self_loops = true;  ///< a unit diagonal entry wherever there is none
     double epsilon = 0;      ///< GIN's ε, fixed: 1 + ε is added to A's diagonal
     bool bias = true;
+    std::vector<std::int64_t> heads = {1};           ///< GAT's, of all layers or of each
+    double negative_slope = 0.2;                     ///< of GAT's scores, for negative arguments
+    HeadsCombined combine = HeadsCombined::columns;  ///< in GAT's hidden layers; the last has the heads' mean
+    bool residual = false;                           ///< GAT's: + H W_residual
     Initialiser initialiser = Initialiser::glorot;
     /// ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch. Input dropout then falls on ÂX, or on
     /// [X, ÂX] where there are self weights, and not on X before its aggregation: with both this is another model.
@@ -39,10 +48,16 @@ struct ModelSpec {
     bool sparse_features = false;
 
     int layers() const { return static_cast<int>(widths.size()) - 1; }
+    int heads_of(int layer) const {
+        return static_cast<int>(heads.size() == 1 ? heads[0] : heads[static_cast<std::size_t>(layer)]);
+    }
+    /// Of all layers that attend; 0 where none does.
+    std::int64_t most_heads() const { return kind == LayerKind::gat ? *std::ranges::max_element(heads) : 0; }
 };
 
-/// Weights multiply the aggregated input, self weights the vertex's own row; biases are added and never decay.
-enum class ParameterRole : std::uint8_t { self_weight, weight, bias };
+/// Weights multiply the aggregated input, self weights the vertex's own row, attention vectors a row of the transformed
+/// input and its neighbours; biases are added and never decay.
+enum class ParameterRole : std::uint8_t { self_weight, weight, bias, attention_row, attention_neighbour };
 
 enum class OptimizerKind : std::uint8_t { sgd, adam, adamw };
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <gnnbench/verbs/attention.hpp>
 #include <gnnbench/verbs/dense.hpp>
 #include <gnnbench/verbs/elementwise.hpp>
 #include <gnnbench/verbs/loss.hpp>
@@ -20,6 +21,7 @@
 /// X(V) for each struct verb::V.
 #define GNNBENCH_EACH_VERB(X)     \
     GNNBENCH_EACH_PRODUCT(X)      \
+    GNNBENCH_ATTENTION_VERBS(X)   \
     GNNBENCH_ELEMENTWISE_VERBS(X) \
     GNNBENCH_LOSS_VERBS(X)        \
     GNNBENCH_OPTIMIZER_VERBS(X)   \

@@ -35,6 +35,8 @@ HWY_INLINE Vec<T> activated(Vec<T> x) {
     if constexpr (A == Activation::leaky_relu)
         return hn::IfThenElse(hn::Gt(x, hn::Zero(d)), x, hn::Mul(x, hn::Set(d, static_cast<T>(leaky_slope))));
     if constexpr (A == Activation::sigmoid) return sigmoid<T>(x);
+    if constexpr (A == Activation::elu)
+        return hn::IfThenElse(hn::Gt(x, hn::Zero(d)), x, exponential_minus_one<T>(x));
     return x;
 }
 
@@ -47,6 +49,7 @@ HWY_INLINE Vec<T> slope(Vec<T> y) {
     if constexpr (A == Activation::leaky_relu)
         return hn::IfThenElse(hn::Gt(y, hn::Zero(d)), one, hn::Set(d, static_cast<T>(leaky_slope)));
     if constexpr (A == Activation::sigmoid) return hn::Mul(y, hn::Sub(one, y));
+    if constexpr (A == Activation::elu) return hn::IfThenElse(hn::Gt(y, hn::Zero(d)), one, hn::Add(one, y));
     return one;
 }
 
@@ -85,7 +88,8 @@ HWY_INLINE void backward_row(const FlatEpilogue<T>& e, const std::uint32_t* word
     const Tag<T> d;
     const Vec<T> unscale = hn::Set(d, T{1} / e.scale), scale = hn::Set(d, e.scale);
     for_vectors<T>(cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
-        const Vec<T> y = A == Activation::sigmoid ? hn::Mul(load_n(h + c, n), unscale) : load_n(h + c, n);
+        constexpr bool curved = A == Activation::sigmoid || A == Activation::elu;
+        const Vec<T> y = curved ? hn::Mul(load_n(h + c, n), unscale) : load_n(h + c, n);
         Vec<T> v = hn::Mul(load_n(dh + c, n), slope<A, T>(y));
         if (words) {
             v = dropped<T>(v, words + c, e);
@@ -127,6 +131,8 @@ void with_activation(Activation a, G&& f) {
             return f.template operator()<Activation::leaky_relu>();
         case Activation::sigmoid:
             return f.template operator()<Activation::sigmoid>();
+        case Activation::elu:
+            return f.template operator()<Activation::elu>();
     }
 }
 

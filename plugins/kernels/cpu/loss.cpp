@@ -37,7 +37,7 @@ T exponentials(const T* x, T top, std::int64_t cols, T* p) {
     const Tag<T> d;
     Vec<T> sum = hn::Zero(d);
     for_vectors<T>(cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
-        const Vec<T> e = exponential_of_negative<T>(hn::Sub(load_n(x + c, n), hn::Set(d, top)));
+        const Vec<T> e = exponential<T>(hn::Sub(load_n(x + c, n), hn::Set(d, top)));
         store_n(e, p + c, n);
         sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, usize(n)), e));
     });
@@ -145,7 +145,7 @@ double binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixV
         Vec<T> sum = zero;
         for_vectors<T>(cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
             const Vec<T> sign = signs_of<T>(y + c, n), t = hn::Mul(sign, load_n(x + c, n));
-            const Vec<T> e = exponential_of_negative<T>(hn::Neg(hn::Abs(t)));
+            const Vec<T> e = exponential<T>(hn::Neg(hn::Abs(t)));
             const Vec<T> element = hn::Add(hn::Max(t, zero), log_of_one_plus<T>(e));
             sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, usize(n)), element));
             const Vec<T> share = hn::Div(hn::Mul(sign, scale), hn::Add(one, e));

@@ -49,6 +49,7 @@ public:
         limit_instructions();
         LayoutWish wish = layout_wish(s.params.choice("format"));
         wish.widths = product_widths(s.widths);
+        if (s.heads > 0) wish = {.by = LayoutWish::By::name, .named = {Format::rows}};  // attention goes by rows
         const bool shares = s.params.choice("transport") == "shared";
         auto memory = shares && s.local_ranks > 1 ? SharedHostMemory::make(s.local_ranks) : nullptr;
         if (s.dtype == DType::f32)

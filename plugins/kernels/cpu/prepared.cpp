@@ -24,6 +24,7 @@ public:
     void multiply(const DenseSide<T>& d, int threads, Workspace&) const override {
         spmm_by_rows(stored_.csr, d, threads);
     }
+    const FlatCsr<T>* rows_form() const override { return &stored_.csr; }
     void multiply_transposed(const DenseSide<T>& d, int threads) const override {
         spmm_transposed(stored_.csr, nullptr, runs_, d, threads);
     }

@@ -13,6 +13,8 @@ template <class T>
 class CpuPrepared : public PreparedMatrix {
 public:
     virtual void multiply(const DenseSide<T>& d, int threads, Workspace& workspace) const = 0;
+    /// The matrix in compressed rows; nullptr in other formats.
+    virtual const FlatCsr<T>* rows_form() const { return nullptr; }
     /// By the transpose, for which it was prepared.
     virtual void multiply_transposed(const DenseSide<T>& d, int threads) const = 0;
 };

@@ -25,6 +25,7 @@ struct Options {
     bool memory_pool = true;
     int device = 0;
     std::vector<std::int64_t> widths = {};  ///< to run trials for
+    bool attends = false;                   ///< matrices are attended over: all their rows are stored
 };
 
 /// One CUDA device: two streams, a memory pool, cuBLAS, cuSPARSE and kernels of our own.
@@ -126,6 +127,7 @@ Finish<T> finish(const Epilogue& e) {
 
 static_assert(static_cast<int>(Activation::relu) == static_cast<int>(Curve::relu) &&
               static_cast<int>(Activation::leaky_relu) == static_cast<int>(Curve::leaky_relu) &&
-              static_cast<int>(Activation::sigmoid) == static_cast<int>(Curve::sigmoid));
+              static_cast<int>(Activation::sigmoid) == static_cast<int>(Curve::sigmoid) &&
+              static_cast<int>(Activation::elu) == static_cast<int>(Curve::elu));
 
 }  // namespace gnnbench::cuda

@@ -1,9 +1,12 @@
 // The `cuda` kernel: one NVIDIA GPU per rank.
 #include <string>
 
+#include <fmt/format.h>
+
 #include <gnnbench/backend.hpp>
 #include <gnnbench/plugin.hpp>
 
+#include "attention.hpp"
 #include "cuda_backend.hpp"
 #include "device.hpp"
 
@@ -42,7 +45,11 @@ TransportChoice transport_choice(const std::string& name) {
 
 class CudaPlugin final : public BackendPlugin {
 public:
-    std::string why_unsupported(const KernelSetting& s) const override { return why_no_device(s); }
+    std::string why_unsupported(const KernelSetting& s) const override {
+        if (s.heads > most_heads)
+            return fmt::format("attends with {} heads at most; the model has {}", most_heads, s.heads);
+        return why_no_device(s);
+    }
     std::string device_name(const KernelSetting& s) const override { return cuda::device_name(s); }
     std::unique_ptr<Backend> create(const KernelSetting& s) const override {
         // The device first: streams and handles belong to the one that is current when they are made.
@@ -53,7 +60,8 @@ public:
                                                      .tf32 = s.params.boolean("tf32"),
                                                      .memory_pool = s.params.boolean("memory_pool"),
                                                      .device = device,
-                                                     .widths = s.widths});
+                                                     .widths = s.widths,
+                                                     .attends = s.heads > 0});
     }
 };
 

@@ -42,7 +42,7 @@ std::unique_ptr<PreparedMatrix> CudaBackend::do_prepare(const Csr& a, Transposed
     auto m = upload_matrix(a, *this,
                            {.always_items = options_.product == ProductChoice::balanced || (tries && !library),
                             .library = tries || library || transposed,
-                            .only_used = !library && !transposed});
+                            .only_used = !library && !transposed && !options_.attends});
     if (transposed && m->nonzeros > 0 && !m->serves_library())
         throw EnvironmentError(fmt::format(
             "cuSPARSE multiplies by the transpose of a matrix of fewer than 2^31 nonzeros; this one has {}",

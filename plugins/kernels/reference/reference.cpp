@@ -10,18 +10,14 @@
 #include <gnnbench/transport.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "attention.hpp"
+#include "plain.hpp"
+
 namespace gnnbench {
 namespace {
 
-/// An element of a view; T is the kernel's element type.
-template <class T>
-T& at(MatrixView m, std::int64_t r, std::int64_t c) {
-    return static_cast<T*>(m.data)[r * m.ld + c];
-}
-template <class T>
-const T& at(ConstMatrixView m, std::int64_t r, std::int64_t c) {
-    return static_cast<const T*>(m.data)[r * m.ld + c];
-}
+using reference::at;
+using reference::PlainMatrix;
 
 double activate(Activation a, double x) {
     switch (a) {
@@ -33,6 +29,8 @@ double activate(Activation a, double x) {
             return x > 0 ? x : leaky_slope * x;
         case Activation::sigmoid:
             return 1 / (1 + std::exp(-x));
+        case Activation::elu:
+            return x > 0 ? x : std::expm1(x);
     }
     return x;
 }
@@ -48,6 +46,8 @@ double derivative_from_output(Activation a, double y) {
             return y > 0 ? 1 : leaky_slope;
         case Activation::sigmoid:
             return y * (1 - y);
+        case Activation::elu:
+            return y > 0 ? 1 : 1 + y;
     }
     return 1;
 }
@@ -63,14 +63,6 @@ double finish(const Epilogue& e, double x, std::int64_t r, std::int64_t c) {
     if (!e.dropout.active()) return x;
     return dropped(e, r, c) ? 0 : x * e.dropout.scale();
 }
-
-/// The given Csr, in the kernel's element type.
-template <class T>
-struct PlainMatrix final : PreparedMatrix {
-    std::vector<std::int64_t> indptr;
-    std::vector<std::int32_t> indices;
-    std::vector<T> values;
-};
 
 template <class T>
 class ReferenceBackend final : public Backend {
@@ -162,6 +154,14 @@ private:
         const double old = s.beta == 0 ? 0 : s.beta * at<T>(c, r, j);
         at<T>(c, r, j) = static_cast<T>(finish<T>(e, s.alpha * product + old, r, j));
     }
+
+    void perform(const verb::Attend& v) override { reference::attend<T>(v); }
+    void perform(const verb::AttendBackward& v) override { reference::attend_backward<T>(v); }
+    void perform(const verb::HeadDots& v) override { reference::head_dots<T>(v); }
+    void perform(const verb::HeadSums& v) override { reference::head_sums<T>(v); }
+    void perform(const verb::AddHeads& v) override { reference::add_heads<T>(v); }
+    void perform(const verb::MeanOfHeads& v) override { reference::mean_of_heads<T>(v); }
+    void perform(const verb::SpreadToHeads& v) override { reference::spread_to_heads<T>(v); }
 
     void perform(const verb::Apply& v) override {
         for (std::int64_t r = 0; r < v.z.rows; ++r)

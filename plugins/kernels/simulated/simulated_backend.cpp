@@ -72,6 +72,18 @@ auto performed_by_prepared(const std::shared_ptr<Backend>& b, const Product& v) 
     const auto contents = static_cast<const SizedMatrix&>(v.a).contents;
     return [b, contents, x = v.b, c = v.c, s = v.s] { b->run(Product{*contents, x, c, s, {}}); };
 }
+auto performed_by(const std::shared_ptr<Backend>& b, const verb::Attend& v) {
+    const auto contents = static_cast<const SizedMatrix&>(v.a).contents;
+    return [b, contents, shape = v.shape, x = v.b, l = v.l, rows = v.rows, stage = v.stage] {
+        b->run(verb::Attend{*contents, shape, x, l, rows, stage});
+    };
+}
+auto performed_by(const std::shared_ptr<Backend>& b, const verb::AttendBackward& v) {
+    const auto contents = static_cast<const SizedMatrix&>(v.a).contents;
+    return [b, contents, shape = v.shape, x = v.b, own = v.own, c = v.c, stage = v.stage] {
+        b->run(verb::AttendBackward{*contents, shape, x, own, c, stage});
+    };
+}
 auto performed_by(const std::shared_ptr<Backend>& b, const verb::Spmm& v) { return performed_by_prepared(b, v); }
 auto performed_by(const std::shared_ptr<Backend>& b, const verb::SpmmTransposed& v) {
     return performed_by_prepared(b, v);
@@ -290,6 +302,42 @@ void SimulatedBackend::stream(std::span<const verb::Operand> operands, Action ac
         if (o.written) all.push_back(has(o, false) ? twice(o.view) : once(o.view));
     issue(costs_.streamed(moved(all)), std::move(action));
 }
+
+/// As a product of the operand's width: its rows are read in the same order. What is computed for each entry hides behind
+/// that, which gathers' rates say; what rows hold beside the product's result is read and written in order.
+void SimulatedBackend::attend(const PreparedMatrix& matrix, ConstMatrixView b,
+                              std::span<const verb::Operand> others, Stage stage, Action action) {
+    const auto& a = static_cast<const SizedMatrix&>(matrix);
+    SpmmShape shape{.rows = a.rows, .cols = a.cols, .nonzeros = a.nonzeros, .width = b.cols, .adds = !stage.first};
+    if (costs_.by_recency()) {
+        shape.columns = rank_.columns_of_graph();
+        shape.operand = rank_.recency().touch(std::array{once(b)});
+        std::vector<Operand> all{a.entries};
+        for (const verb::Operand& o : others)
+            if (!o.view.empty()) all.push_back(o.written && !stage.first ? twice(o.view) : once(o.view));
+        shape.in_order = moved(all);
+    }
+    issue(costs_.spmm(shape), std::move(action));
+}
+void SimulatedBackend::perform(const verb::Attend& v) {
+    const std::array others{verb::reads(v.l),
+                            verb::writes(v.rows.z),
+                            verb::writes(v.rows.slopes),
+                            verb::writes(v.rows.maxima),
+                            verb::writes(v.rows.sums),
+                            verb::writes(v.rows.slope_sums)};
+    attend(v.a, v.b, others, v.stage, values_of(v));
+}
+void SimulatedBackend::perform(const verb::AttendBackward& v) {
+    attend(v.a, v.b, std::array{verb::reads(v.own), verb::writes(v.c)}, v.stage, values_of(v));
+}
+void SimulatedBackend::perform(const verb::HeadDots& v) { stream(v.operands(), values_of(v)); }
+void SimulatedBackend::perform(const verb::HeadSums& v) {
+    issue(costs_.streamed(moved({once(v.s), once(v.x)})), values_of(v));
+}
+void SimulatedBackend::perform(const verb::AddHeads& v) { stream(v.operands(), values_of(v)); }
+void SimulatedBackend::perform(const verb::MeanOfHeads& v) { stream(v.operands(), values_of(v)); }
+void SimulatedBackend::perform(const verb::SpreadToHeads& v) { stream(v.operands(), values_of(v)); }
 
 void SimulatedBackend::perform(const verb::Apply& v) { stream(v.operands(), values_of(v)); }
 void SimulatedBackend::perform(const verb::ApplyBackward& v) { stream(v.operands(), values_of(v)); }

@@ -56,6 +56,8 @@ private:
     void stream(std::span<const verb::Operand> operands, Action action);
     template <class Product>
     void multiply(SpmmShape shape, const simulation::Recency::Operand& a, const Product& v);
+    void attend(const PreparedMatrix& matrix, ConstMatrixView b, std::span<const verb::Operand> others,
+                Stage stage, Action action);
     double counted_rows(ConstMatrixView logits, const LossInput& in) const;
     InOrder logits_and_gradient(ConstMatrixView logits, MatrixView grad);
     void loss(ConstMatrixView logits, const LossInput& in, MatrixView grad, Action action);

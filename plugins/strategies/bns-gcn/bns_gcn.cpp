@@ -61,7 +61,12 @@ public:
         if (rate.small == SmallBoundaries::drop) text += ", those of boundaries under 1/rate rows omitted: biased";
         return text;
     }
-    std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
+    std::string why_unsupported(const Setting& s) const override {
+        return row_parallel_why_unsupported(
+            s,
+            "bns-gcn returns gradients of received rows, which attention's backward "
+            "pass does not do yet");
+    }
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {

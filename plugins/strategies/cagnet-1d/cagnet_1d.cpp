@@ -58,12 +58,11 @@ public:
     }
     void multiply(Direction d, MatrixView h_i, MatrixView z_i, const Epilogue& e) override {
         if (d == Direction::backward && by_outer_product_) return outer_product(h_i, z_i, e);
-        broadcast_rows(d, h_i, z_i, e);
+        SpmmSum sum(backend_, h_i, z_i, e);
+        accumulate(d, sum);
     }
-    std::string notes() const override { return fmt::format("blocks: {}", rows_.formats()); }
-
-private:
-    void broadcast_rows(Direction d, MatrixView h_i, MatrixView z_i, const Epilogue& e) {
+    void accumulate(Direction d, BlockSum& z_i) override {
+        const MatrixView h_i = z_i.operand();
         const Part i = world_.rank(), ranks = world_.size();
         for (Part j = 0; j < ranks; ++j) {
             // H_j ← broadcast from rank j
@@ -72,11 +71,12 @@ private:
             // Z_i ← Z_i + Â_ij H_j
             const bool first = j == 0, last = j == ranks - 1;
             const PreparedMatrix& a_ij = rows_.block(d, j);
-            if (first || last || a_ij.nonzeros > 0)
-                backend_.spmm(a_ij, h_j, z_i, {.beta = first ? 0.0 : 1.0}, last ? e : Epilogue{});
+            if (first || last || a_ij.nonzeros > 0) z_i.add(a_ij, h_j, {first, last});
         }
     }
+    std::string notes() const override { return fmt::format("blocks: {}", rows_.formats()); }
 
+private:
     void outer_product(MatrixView g_i, MatrixView u_i, const Epilogue& e) {
         if (world_.size() == 1)
             return backend_.spmm_transposed(rows_.block(Direction::forward, 0), g_i, u_i, {}, e);
@@ -101,7 +101,12 @@ private:
 
 class Cagnet1d final : public Strategy, public StatesHostMemory {
 public:
-    std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
+    std::string why_unsupported(const Setting& s) const override {
+        return row_parallel_why_unsupported(
+            s, by_outer_product(s.params) ? "backward: outer_product adds gradients up on other ranks than "
+                                            "those of their rows; backward: broadcast does not"
+                                          : "");
+    }
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {

@@ -16,15 +16,16 @@
 namespace gnnbench {
 namespace {
 
-class PointToPointSpmm final : public DistributedSpmm {
+class PointToPointSpmm final : public StagedSpmm {
 public:
     PointToPointSpmm(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest)
-        : backend_(rank.backend), world_(rank.world), forward_(make_side(a, index, Direction::forward, widest)) {
+        : StagedSpmm(rank.backend), world_(rank.world), forward_(make_side(a, index, Direction::forward, widest)) {
         if (!a.symmetric()) backward_ = make_side(a, index, Direction::backward, widest);
     }
 
     // [Alg 1, lines 3–9] with H^{k-1}, and [Alg 2, lines 4–10] with G^k; W^k is applied once, after the sum.
-    void multiply(Direction d, MatrixView h_m, MatrixView z_m, const Epilogue& e) override {
+    void accumulate(Direction d, BlockSum& z_m) override {
+        const MatrixView h_m = z_m.operand();
         Side& s = d == Direction::backward && backward_ ? *backward_ : *forward_;
         // One message from each of R_m and to each P_n that shares rows, all non-blocking.
         std::vector<Event> arrivals = s.exchange.gather_each(world_, h_m);
@@ -32,15 +33,14 @@ public:
         arrivals.pop_back();
         // [Alg 1, line 6] Z_m = A_mm H_m, while messages are in flight
         const bool alone = s.peers.empty();
-        backend_.spmm(*s.own, h_m, z_m, {}, alone ? e : Epilogue{});
+        z_m.add(*s.own, h_m, {.first = true, .last = alone});
         // [Alg 1, lines 7–9] Z_m = Z_m + A_mn H_nm, in order of arrival
         std::vector<bool> done(arrivals.size());
         for (std::size_t k = 0; k < arrivals.size(); ++k) {
             const std::size_t n = backend_.wait_any(StreamRole::compute, arrivals, done);
             done[n] = true;
             const bool last = k + 1 == arrivals.size();
-            backend_.spmm(*s.blocks[n], s.exchange.received(s.peers[n], h_m.cols), z_m, {.beta = 1},
-                          last ? e : Epilogue{});
+            z_m.add(*s.blocks[n], s.exchange.received(s.peers[n], h_m.cols), {.first = false, .last = last});
         }
         backend_.wait(StreamRole::compute, sent);
     }
@@ -63,7 +63,6 @@ private:
         return side;
     }
 
-    Backend& backend_;
     Communicator& world_;
     std::unique_ptr<Side> forward_, backward_;
 };

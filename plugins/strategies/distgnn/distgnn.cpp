@@ -62,7 +62,9 @@ public:
                                s.model.normalisation == Normalisation::none
                                    ? "normalisation: none divides by nothing"
                                    : "normalisation: symmetric scales columns, too, before anything is exchanged");
-        return row_parallel_why_unsupported(s);
+        return row_parallel_why_unsupported(
+            s,
+            "distgnn adds parts of a row up that several ranks have, and a softmax needs the row's maximum first");
     }
     PartitionNeed partition_need(const Setting& s) const override {
         return {.parts = s.ranks, .vertex_cut = s.ranks > 1};

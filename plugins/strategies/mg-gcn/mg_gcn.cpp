@@ -66,10 +66,15 @@ private:
 class BroadcastPipeline final : public Pipeline {
 public:
     using Pipeline::Pipeline;
+    void multiply(Direction d, MatrixView h_i, MatrixView c_i, const Epilogue& e) override {
+        SpmmSum sum(backend_, h_i, c_i, e);
+        accumulate(d, sum);
+    }
 
     // C^i = Σ_j A^ij H^j in P stages: stage j multiplies while stage j + 1's broadcast is in flight. A broadcast
     // waits for the compute stream's earlier work, so for the SpMM that last read its buffer.
-    void multiply(Direction d, MatrixView h_i, MatrixView c_i, const Epilogue& e) override {
+    void accumulate(Direction d, BlockSum& c_i) override {
+        const MatrixView h_i = c_i.operand();
         const Part stages = world_.size();
         Event arrived = broadcast(rows(h_i, 0), 0);
         for (Part j = 0; j < stages; ++j) {
@@ -79,8 +84,7 @@ public:
             // C^i ← C^i + A^ij H^j [Sec 4.1]
             const bool first = j == 0, last = j == stages - 1;
             const PreparedMatrix& a_ij = tiles_.block(d, j);
-            if (first || last || a_ij.nonzeros > 0)
-                backend_.spmm(a_ij, rows(h_i, j), c_i, {.beta = first ? 0.0 : 1.0}, last ? e : Epilogue{});
+            if (first || last || a_ij.nonzeros > 0) c_i.add(a_ij, rows(h_i, j), {first, last});
             if (!overlap_ && !last) arrived = broadcast(rows(h_i, j + 1), j + 1);
         }
     }
@@ -147,7 +151,11 @@ public:
         if (s.params.boolean("gradient_shortcut") && s.model.kind != LayerKind::gcn)
             return "gradient_shortcut is section 4.4's for GCN layers; without Â's normalisation, or beside self "
                    "weights, what it leaves out is no small part of the gradient";
-        return row_parallel_why_unsupported(s);
+        return row_parallel_why_unsupported(
+            s, by_columns(s.params)
+                   ? "tiling: column sums parts of a row up on other ranks, and a softmax needs the "
+                     "row's maximum first; tiling: row has whole rows"
+                   : "");
     }
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,

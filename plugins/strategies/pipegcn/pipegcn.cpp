@@ -40,7 +40,12 @@ public:
                (smoothed == "none" ? std::string()
                                    : fmt::format("; {} smoothed", smoothed == "both" ? "both" : smoothed));
     }
-    std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
+    std::string why_unsupported(const Setting& s) const override {
+        return row_parallel_why_unsupported(
+            s,
+            "pipegcn returns gradients of received rows, which attention's backward "
+            "pass does not do yet");
+    }
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {

@@ -38,10 +38,14 @@ public:
     }
 
     void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
-        if (d == Direction::forward) return gather(forward_, *forward_exchange_, b, c, e);
-        if (backward_ == BackwardExchange::return_sums) return return_sums(b, c);
-        if (backward_exchange_) return gather(transposed_, *backward_exchange_, b, c, e);
-        gather(forward_, *forward_exchange_, b, c, e);  // Â = Âᵀ
+        if (d == Direction::backward && backward_ == BackwardExchange::return_sums) return return_sums(b, c);
+        SpmmSum sum(backend_, b, c, e);
+        accumulate(d, sum);
+    }
+    void accumulate(Direction d, BlockSum& sum) override {
+        if (d == Direction::forward || !backward_exchange_)  // Â, or Â = Âᵀ
+            return gather(forward_, *forward_exchange_, sum);
+        gather(transposed_, *backward_exchange_, sum);
     }
 
 private:
@@ -50,10 +54,11 @@ private:
     };
 
     // Z_i = Â_ii H_i + Σ_{j≠i} Â_ij H̃_j
-    void gather(const Blocks& a, HaloExchange& x, MatrixView h_i, MatrixView z_i, const Epilogue& e) {
-        x.gather_now(world_, h_i);                                          // H̃
-        backend_.spmm(*a.own, h_i, z_i);                                    // Z_i ← Â_ii H_i
-        backend_.spmm(*a.halo, x.received(h_i.cols), z_i, {.beta = 1}, e);  // Z_i ← Z_i + Â_i,halo H̃
+    void gather(const Blocks& a, HaloExchange& x, BlockSum& z_i) {
+        const MatrixView h_i = z_i.operand();
+        x.gather_now(world_, h_i);                                               // H̃
+        z_i.add(*a.own, h_i, {.first = true, .last = false});                    // Z_i ← Â_ii H_i
+        z_i.add(*a.halo, x.received(h_i.cols), {.first = false, .last = true});  // Z_i ← Z_i + Â_i,halo H̃
     }
 
     // U_j = Σ_i Â_ijᵀ G_i, where each rank returns the sums for rows that it does not own
@@ -73,7 +78,13 @@ private:
 
 class Sa1d final : public Strategy, public StatesHostMemory {
 public:
-    std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
+    std::string why_unsupported(const Setting& s) const override {
+        const bool returns = backward_of(s.params) == BackwardExchange::return_sums;
+        return row_parallel_why_unsupported(
+            s, returns ? "backward: return adds gradients up on other ranks than those "
+                         "of their rows; backward: gather does not"
+                       : "");
+    }
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {

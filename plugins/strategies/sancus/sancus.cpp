@@ -24,7 +24,8 @@ class Sancus final : public Strategy, public StatesHostMemory {
 public:
     std::string approximation(const Params& params) const override { return Policy(params).approximation(); }
     std::string why_unsupported(const Setting& s) const override {
-        const std::string why = row_parallel_why_unsupported(s);
+        const std::string why = row_parallel_why_unsupported(
+            s, "sancus keeps rows of earlier epochs, which attention does not do yet");
         return why.empty() ? Policy(s.params).why_unsupported() : why;
     }
 

@@ -86,11 +86,18 @@ void later(cudaStream_t stream, std::function<void()> work);
 cudaError_t enqueue(cudaStream_t stream, dim3 grid, dim3 block, const void* kernel, std::function<void()> thread);
 /// Exchanges 16 bytes at most with lane ^ mask of the warp.
 void shuffle_xor(void* value, std::size_t bytes, int mask);
+/// Takes them from a lane of the warp.
+void shuffle_from(void* value, std::size_t bytes, int lane);
 }  // namespace emulated
 
 template <class T>
 T __shfl_xor_sync(unsigned, T value, int mask) {
     emulated::shuffle_xor(&value, sizeof value, mask);
+    return value;
+}
+template <class T>
+T __shfl_sync(unsigned, T value, int lane) {
+    emulated::shuffle_from(&value, sizeof value, lane);
     return value;
 }
 template <class T>

@@ -9,6 +9,31 @@
 
 namespace gnnbench {
 
+/// What a product by Â, or Âᵀ, adds up block after block.
+class BlockSum {
+public:
+    virtual ~BlockSum();
+    /// This rank's rows of B [n_p × width], contiguous, which the blocks of others need.
+    virtual MatrixView operand() const = 0;
+    /// Adds what block Â_pj, with the rows of B that belong to its columns, contributes to this rank's rows. Blocks come in
+    /// any order, the stage says where each stands; one without nonzeros may be left out unless it is first or last.
+    virtual void add(const PreparedMatrix& a_pj, ConstMatrixView b_j, Stage stage) = 0;
+};
+
+/// Z_p ← epilogue(Σ_j Â_pj B_j): SpMM.
+class SpmmSum final : public BlockSum {
+public:
+    SpmmSum(Backend& backend, MatrixView b, MatrixView z, const Epilogue& e)
+        : backend_(backend), b_(b), z_(z), epilogue_(e) {}
+    MatrixView operand() const override { return b_; }
+    void add(const PreparedMatrix& a_pj, ConstMatrixView b_j, Stage stage) override;
+
+private:
+    Backend& backend_;
+    MatrixView b_, z_;
+    const Epilogue& epilogue_;
+};
+
 /// Multiplies this rank's rows of Â or Âᵀ by a dense matrix that all ranks hold by rows: the one thing that a layer
 /// asks of whoever distributes the graph.
 class DistributedSpmm {
@@ -17,6 +42,9 @@ public:
     /// c [n_p × f] ← epilogue(Σ_j Â_pj B_j), or Âᵀ's blocks. b = B_p [n_p × f]. Both contiguous; they do not
     /// overlap. Leaves nothing in flight that touches b or c.
     virtual void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& epilogue) = 0;
+    /// The same stages with another sum, such as attention's. Throws LogicError where a strategy has none: it adds sums up on
+    /// other ranks than those of their rows, and refuses attention (why_not_attention).
+    virtual void accumulate(Direction d, BlockSum& sum);
     /// Called before the products of a training epoch, and of a forward pass that only evaluates.
     virtual void begin_epoch(std::int64_t /*epoch*/) {}
     virtual void begin_evaluation() {}
@@ -28,6 +56,20 @@ public:
     /// CollectiveTrainer::row_ages.
     virtual std::vector<RowAges> row_ages() const { return {}; }
     virtual std::string notes() const { return {}; }
+};
+
+/// A strategy whose every product is a sum over blocks on the rank of its rows.
+class StagedSpmm : public DistributedSpmm {
+public:
+    explicit StagedSpmm(Backend& backend) : backend_(backend) {}
+    void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& epilogue) final {
+        SpmmSum sum(backend_, b, c, epilogue);
+        accumulate(d, sum);
+    }
+    void accumulate(Direction d, BlockSum& sum) override = 0;
+
+protected:
+    Backend& backend_;
 };
 
 }  // namespace gnnbench

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <gnnbench/backend.hpp>
@@ -12,11 +13,7 @@
 /// model is one of them (GCN, GraphSAGE) or two (GIN: one that aggregates, then a dense one). G = dLoss/dZ
 /// throughout.
 ///
-/// Where attention would go: it is a layer of its own kind, with trained vectors among its parameters, whose Â is
-/// computed from H. Beside multiply() a layer would ask the aggregation for e_vj = s(H_v, H_j) on Â's pattern (SDDMM,
-/// which needs the same rows of other ranks as SpMM), a softmax over each row of e, SpMM and SpMM by the transpose
-/// with e as values, and the gradient of e (SDDMM of G and H). docs/architecture.md says what each strategy would
-/// have to move.
+/// Attention's product by Â is no SpMM, but adds up block after block as one does (BlockSum).
 
 namespace gnnbench {
 
@@ -27,6 +24,13 @@ struct ParameterSpec {
     ParameterRole role = ParameterRole::weight;
     std::int64_t rows = 0, cols = 0;
     std::uint32_t draw = 0;  ///< which random numbers initialise it
+    int heads = 0;           ///< of an attention vector, whose heads are drawn as d × 1 each
+};
+
+/// How a layer attends, and what it makes of its heads.
+struct AttentionSpec {
+    AttentionHeads shape;
+    bool mean = false;  ///< Z is the heads' mean; else their columns
 };
 
 /// All trained matrices in the order of use: layer by layer, in each of its linear maps the weights, then the bias.
@@ -34,6 +38,7 @@ std::vector<ParameterSpec> parameters_of(const ModelSpec& model);
 
 /// One layer without the order of its products: what it computes.
 ///   Z = Â H W + H W_self + b;  Â is the identity where the layer does not aggregate.
+/// One that attends: Z of HW by gnnbench/verbs/attention.hpp, its heads' columns or mean, + H W_self + b.
 struct LayerSpec {
     int model_layer = 0;  ///< keys weight decay and dropout
     std::int64_t f = 0, g = 0;
@@ -41,9 +46,12 @@ struct LayerSpec {
     Activation activation = Activation::identity;
     /// The layer of the model whose input this layer's output is, and whose dropout it gets; past the last: none.
     int feeds = 0;
-    bool input_gradient = true;             ///< dH is computed; layer 0's only where its input is trained
+    bool input_gradient = true;  ///< dH is computed; layer 0's only where its input is trained
+    std::optional<AttentionSpec> attention;
     std::vector<ParameterSpec> parameters;  ///< its own: self weight, weight, bias, as far as it has them
 
+    /// Columns of HW.
+    std::int64_t transformed() const { return attention && attention->mean ? attention->shape.heads * g : g; }
     bool has(ParameterRole role) const;
     /// Elements of all its parameters.
     std::int64_t elements() const;
@@ -54,7 +62,7 @@ std::vector<LayerSpec> layers_of(const ModelSpec& model, bool trains_input);
 
 /// A layer's trained matrices on the device, or their gradients; empty views where it has none.
 struct LayerParameters {
-    MatrixView weight, self_weight, bias;
+    MatrixView weight, self_weight, bias, attention_row, attention_neighbour;
 };
 
 /// A layer's products by Â, each checked against the width that the layer states.
@@ -65,6 +73,8 @@ public:
         : spmm_(spmm), layer_(layer), number_(number) {}
     /// c ← epilogue(Âb) or Âᵀb.
     void operator()(Direction d, MatrixView b, MatrixView c, const Epilogue& e = {}) const;
+    /// Another sum over Â's blocks, or Âᵀ's.
+    void operator()(Direction d, BlockSum& sum) const;
 
 private:
     DistributedSpmm& spmm_;
@@ -138,7 +148,7 @@ public:
     /// G is still needed when dH is written, so that they cannot share memory.
     virtual bool reads_gradient_late() const { return spec_.has(ParameterRole::self_weight); }
     /// Columns of the matrices between its products: T unless it is kept, U, V.
-    std::int64_t product_columns() const;
+    virtual std::int64_t product_columns() const;
 
     virtual void forward(const ForwardStep& s) const = 0;
     virtual void backward(const BackwardStep& s) const = 0;
@@ -174,5 +184,7 @@ std::shared_ptr<const Layer> dense(const LayerSpec& spec);
 /// Z = TW.           dW = TᵀG.                             no SpMM: T = ÂX is kept from set-up, beside X for the self
 /// weights; layer 0 only, its input not trained. (BNS-GCN's and PipeGCN's `--use-pp`: one product of [X, ÂX])
 std::shared_ptr<const Layer> aggregated_at_setup(const LayerSpec& spec);
+/// Of a layer that attends (attention_layer.cpp). Widths w + H, w + 3H.
+std::shared_ptr<const Layer> attention(const LayerSpec& spec);
 
 }  // namespace gnnbench

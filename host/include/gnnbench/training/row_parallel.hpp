@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gnnbench/strategy.hpp>
@@ -62,8 +63,9 @@ inline LayerPlan aggregate_first_plan(const Problem& problem) { return same_orde
 
 LayerPlan narrowest_plan(const Problem& problem);
 
-/// Why a row-parallel strategy does not support a setting; empty if it does.
-std::string row_parallel_why_unsupported(const Setting& setting);
+/// Why a row-parallel strategy does not support a setting; empty if it does. `no_attention`: why it has none for this
+/// setting; empty if its products are sums over blocks on the rank of their rows (DistributedSpmm::accumulate).
+std::string row_parallel_why_unsupported(const Setting& setting, std::string_view no_attention = {});
 
 /// Â of the whole graph on this device, prepared; the index has one part.
 std::unique_ptr<DistributedSpmm> make_whole_spmm(const Adjacency& a, const IndexMap& index, Backend& backend);

@@ -1,0 +1,168 @@
+// What rounding to float32 may do to attention.
+#include <cmath>
+
+#include <gnnbench/usize.hpp>
+
+#include "check/kept_matrix.hpp"
+#include "check/leaky_scores.hpp"
+#include "check/perturbed_backend.hpp"
+
+namespace gnnbench {
+namespace {
+
+double squared(double x) { return x * x; }
+
+/// Squares of the relative errors of an exponential whose argument is a sum of numbers of this size.
+double of_exponential(double size) { return squared(size) + squared(function_error); }
+
+}  // namespace
+
+/// An element of Z is moved by Σ_j (α_ij h_j)² times the squares of its weight's error and of one rounding, and by one of
+/// each partial sum, which are at most the sum of sizes; P likewise. Log sums are moved by the errors of their parts.
+void PerturbedBackend::perform(const verb::Attend& v) {
+    const auto& kept = static_cast<const KeptMatrix&>(v.a);
+    const HostMatrix b = read_view(inner(), v.b), l = read_view(inner(), v.l);
+    inner().run(verb::Attend{*kept.prepared, v.shape, v.b, v.l, v.rows, v.stage});
+    HostMatrix z = read_view(inner(), v.rows.z), slopes = read_view(inner(), v.rows.slopes),
+               tops = read_view(inner(), v.rows.maxima), sums = read_view(inner(), v.rows.sums);
+    const std::int64_t heads = v.shape.heads, w = z.cols;
+    for (std::int64_t r = 0; r < z.rows; ++r)
+        for (std::int64_t h = 0; h < heads; ++h) {
+            const auto squares_of = [&](std::int64_t c) {
+                double squares = 0, size = 0;
+                for (auto k = usize(kept.csr.indptr[usize(r)]); k < usize(kept.csr.indptr[usize(r) + 1]); ++k) {
+                    const std::int64_t j = kept.csr.indices[k];
+                    const double e = leaky(l(r, h) + b(j, w + h), v.shape.slope);
+                    const double p = kept.csr.values[k] * std::exp(e - tops(r, h));
+                    const double term = p * (c < 0 ? 1 : b(j, c));
+                    size += std::abs(term);
+                    squares +=
+                        squared(term) *
+                            (of_exponential(std::abs(l(r, h)) + std::abs(b(j, w + h)) + std::abs(tops(r, h))) +
+                             2) +
+                        squared(size);
+                }
+                return squares;
+            };
+            // After the last stage tops are log sums, so p is α.
+            const double of_sum = squares_of(-1);
+            for (std::int64_t c = h; c < w; c += heads) {
+                const double squares = squares_of(c);
+                z(r, c) += own_() * unit_ * std::sqrt(squares + squared(z(r, c)) * (of_sum + 1));
+                if (slopes.cols > 0) slopes(r, c) += own_() * unit_ * std::sqrt(squares + squared(z(r, c)));
+            }
+            if (v.stage.last)
+                tops(r, h) += own_() * unit_ * std::sqrt(of_sum + 2 * squared(tops(r, h)));
+            else
+                sums(r, h) += own_() * unit_ * std::sqrt(of_sum);
+        }
+    write_view(inner(), z, v.rows.z);
+    if (slopes.cols > 0) write_view(inner(), slopes, v.rows.slopes);
+    if (v.stage.last)
+        write_view(inner(), tops, v.rows.maxima);
+    else
+        write_view(inner(), sums, v.rows.sums);
+}
+
+void PerturbedBackend::perform(const verb::AttendBackward& v) {
+    const auto& kept = static_cast<const KeptMatrix&>(v.a);
+    const HostMatrix b = read_view(inner(), v.b), own = read_view(inner(), v.own);
+    inner().run(verb::AttendBackward{*kept.prepared, v.shape, v.b, v.own, v.c, v.stage});
+    HostMatrix c = read_view(inner(), v.c);
+    const std::int64_t heads = v.shape.heads, w = own.cols - heads;
+    for (std::int64_t j = 0; j < c.rows; ++j)
+        for (std::int64_t h = 0; h < heads; ++h) {
+            std::vector<double> squares(usize(w / heads)), sizes(squares.size());
+            double of_dr = 0, size_of_dr = 0;
+            for (auto k = usize(kept.csr.indptr[usize(j)]); k < usize(kept.csr.indptr[usize(j) + 1]); ++k) {
+                const std::int64_t i = kept.csr.indices[k];
+                const double argument = b(i, w + h) + own(j, w + h), log_sum = b(i, w + heads + h);
+                const double alpha = kept.csr.values[k] * std::exp(leaky(argument, v.shape.slope) - log_sum);
+                const double relative =
+                    of_exponential(std::abs(b(i, w + h)) + std::abs(own(j, w + h)) + std::abs(log_sum)) + 2;
+                double dot = 0, of_dot = 0;
+                for (std::int64_t col = h, at = 0; col < w; col += heads, ++at) {
+                    const double product = b(i, col) * own(j, col), term = alpha * b(i, col);
+                    dot += product;
+                    of_dot += squared(product) + squared(dot);
+                    sizes[usize(at)] += term;
+                    squares[usize(at)] += squared(term) * relative + squared(sizes[usize(at)]);
+                }
+                const double difference = dot - b(i, w + 2 * heads + h), de = alpha * difference;
+                size_of_dr += de;
+                of_dr += squared(alpha) * of_dot + squared(de) * (relative + 2) + squared(size_of_dr);
+            }
+            for (std::int64_t col = h, at = 0; col < w; col += heads, ++at)
+                c(j, col) += own_() * unit_ * std::sqrt(squares[usize(at)]);
+            c(j, w + h) += own_() * unit_ * std::sqrt(of_dr);
+        }
+    write_view(inner(), c, v.c);
+}
+
+void PerturbedBackend::perform(const verb::HeadDots& v) {
+    inner().run(v);
+    const HostMatrix x = read_view(inner(), v.x), y = read_view(inner(), v.y);
+    HostMatrix out = read_view(inner(), v.out);
+    for (std::int64_t r = 0; r < out.rows; ++r)
+        for (std::int64_t h = 0; h < out.cols; ++h) {
+            double sum = 0, squares = 0;
+            for (std::int64_t c = h; c < x.cols; c += out.cols) {
+                const double product = x(r, c) * y(y.rows == 1 ? 0 : r, c);
+                sum += product;
+                squares += squared(product) + squared(sum);
+            }
+            out(r, h) += own_() * unit_ * std::sqrt(squares);
+        }
+    write_view(inner(), out, v.out);
+}
+
+void PerturbedBackend::perform(const verb::HeadSums& v) {
+    inner().run(v);
+    const HostMatrix s = read_view(inner(), v.s), x = read_view(inner(), v.x);
+    HostMatrix out = read_view(inner(), v.out);
+    for (std::int64_t c = 0; c < x.cols; ++c) {
+        double sum = 0, squares = 0;
+        for (std::int64_t r = 0; r < x.rows; ++r) {
+            const double product = s(r, c % s.cols) * x(r, c);
+            sum += product;
+            squares += squared(product) + squared(sum);
+        }
+        out(0, c) += own_() * unit_ * std::sqrt(squares);
+    }
+    write_view(inner(), out, v.out);
+}
+
+void PerturbedBackend::perform(const verb::AddHeads& v) {
+    inner().run(v);
+    const HostMatrix s = read_view(inner(), v.s), a = read_view(inner(), v.a);
+    HostMatrix y = read_view(inner(), v.y);
+    for (std::int64_t r = 0; r < y.rows; ++r)
+        for (std::int64_t c = 0; c < y.cols; ++c)
+            y(r, c) += own_() * unit_ * std::hypot(s(r, c % s.cols) * a(0, c), y(r, c));
+    write_view(inner(), y, v.y);
+}
+
+void PerturbedBackend::perform(const verb::MeanOfHeads& v) {
+    inner().run(v);
+    const HostMatrix x = read_view(inner(), v.x);
+    HostMatrix out = read_view(inner(), v.out);
+    const std::int64_t heads = x.cols / out.cols;
+    for (std::int64_t r = 0; r < out.rows; ++r)
+        for (std::int64_t k = 0; k < out.cols; ++k) {
+            double sum = 0, squares = 0;
+            for (std::int64_t h = 0; h < heads; ++h) {
+                sum += x(r, k * heads + h);
+                squares += squared(sum);
+            }
+            out(r, k) +=
+                own_() * unit_ * std::sqrt(squares / squared(static_cast<double>(heads)) + squared(out(r, k)));
+        }
+    write_view(inner(), out, v.out);
+}
+
+void PerturbedBackend::perform(const verb::SpreadToHeads& v) {
+    inner().run(v);
+    move_by(v.out, 1);
+}
+
+}  // namespace gnnbench

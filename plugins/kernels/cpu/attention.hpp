@@ -1,0 +1,53 @@
+#pragma once
+#include <cstdint>
+
+#include <gnnbench/backend.hpp>
+
+#include "spmm.hpp"
+
+/// Attention by rows (gnnbench/verbs/attention.hpp has the formulas), and what is computed head by head.
+namespace gnnbench::cpu {
+
+template <class T>
+struct AttendCall {
+    FlatCsr<T> a;
+    std::int64_t heads;
+    T slope;
+    ConstMatrixView b, l;
+    AttentionRows rows;
+    Stage stage;
+};
+template <class T>
+struct AttendBackwardCall {
+    FlatCsr<T> a;  ///< of Aᵀ
+    std::int64_t heads;
+    T slope;
+    ConstMatrixView b, own;
+    MatrixView c;
+    Stage stage;
+};
+
+/// Rows in turn, an entry's scores and weights for a chunk of entries at a time.
+template <class T>
+void attend(const AttendCall<T>& call, int threads);
+template <class T>
+void attend_backward(const AttendBackwardCall<T>& call, int threads);
+
+/// For one instruction set, one thread. T is float or double.
+template <class T>
+struct AttentionOperations {
+    void (*attend)(const AttendCall<T>& call, RowRange rows);
+    void (*attend_backward)(const AttendBackwardCall<T>& call, RowRange rows);
+    void (*head_dots)(const verb::HeadDots& v, RowRange rows);
+    /// sums[c] += Σ over the rows of s · x.
+    void (*head_sums)(const verb::HeadSums& v, RowRange rows, double* sums);
+    void (*add_heads)(const verb::AddHeads& v, RowRange rows);
+};
+template <class T>
+const AttentionOperations<T>& attention_operations();
+template <>
+const AttentionOperations<float>& attention_operations<float>();
+template <>
+const AttentionOperations<double>& attention_operations<double>();
+
+}  // namespace gnnbench::cpu

@@ -1,0 +1,425 @@
+// Attention by rows. Heads are interleaved, so that what an entry has for each head repeats along its row: with P the least
+// common multiple of heads and lanes, P numbers are a whole number of vectors, one of which fits each vector of the row.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/attention_simd.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <gnnbench/usize.hpp>
+
+#include "attention.hpp"
+#include "exp-inl.hpp"
+#include "row_operations.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace gnnbench::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+/// Numbers per head, and the same repeated along P columns.
+struct HeadLayout {
+    std::int64_t heads, width, period;  ///< H, w, P
+    template <class T>
+    static HeadLayout of(std::int64_t heads, std::int64_t width) {
+        return {heads, width, std::lcm(heads, lanes<T>)};
+    }
+    /// Entries whose rows of `columns` numbers of T fill about half of a first-level cache.
+    template <class T>
+    std::int64_t chunk(std::int64_t columns) const {
+        return std::clamp<std::int64_t>((1 << 14) / (columns * static_cast<std::int64_t>(sizeof(T))), 8, 64);
+    }
+};
+
+/// to [count × P] ← from [count × H], repeated.
+template <class T>
+HWY_INLINE void repeat(const HeadLayout& h, const T* from, std::int64_t count, T* to) {
+    for (std::int64_t i = 0; i < count; ++i, from += h.heads, to += h.period) {
+        if (h.heads == 1) {
+            std::fill_n(to, h.period, *from);
+            continue;
+        }
+        for (std::int64_t at = 0; at < h.period; at += h.heads) std::copy_n(from, h.heads, to + at);
+    }
+}
+
+/// x · y of each head, from rows of w numbers.
+template <class T>
+HWY_INLINE void dots(const HeadLayout& h, const T* x, const T* y, T* HWY_RESTRICT partial, T* out) {
+    const Tag<T> d;
+    const std::int64_t vectors = h.period / lanes<T>;
+    if (vectors == 1) {
+        Vec<T> sum = hn::Zero(d);
+        for_vectors<T>(h.width, [&](std::int64_t c, std::int64_t n)
+                                    HWY_ATTR { sum = hn::MulAdd(load_n(x + c, n), load_n(y + c, n), sum); });
+        if (h.heads == 1) {
+            *out = hn::GetLane(hn::SumOfLanes(d, sum));
+            return;
+        }
+        hn::StoreU(sum, d, partial);
+    } else {
+        std::fill_n(partial, h.period, T{0});
+        std::int64_t at = 0;
+        for_vectors<T>(h.width, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+            const Vec<T> sum = hn::LoadU(d, partial + at);
+            hn::StoreU(hn::MulAdd(load_n(x + c, n), load_n(y + c, n), sum), d, partial + at);
+            at = at + lanes<T> == h.period ? 0 : at + lanes<T>;
+        });
+    }
+    std::copy_n(partial, h.heads, out);
+    for (std::int64_t at = h.heads; at < h.period; at += h.heads)
+        for (std::int64_t k = 0; k < h.heads; ++k) out[k] += partial[at + k];
+}
+
+/// λ(x) and λ'(x).
+template <class T>
+HWY_INLINE Vec<T> leaky(Vec<T> x, Vec<T> slope) {
+    return hn::IfThenElse(hn::Gt(x, hn::Zero(Tag<T>())), x, hn::Mul(x, slope));
+}
+template <class T>
+HWY_INLINE Vec<T> leaky_derivative(Vec<T> x, Vec<T> slope) {
+    return hn::IfThenElse(hn::Gt(x, hn::Zero(Tag<T>())), hn::Set(Tag<T>(), T{1}), slope);
+}
+
+/// NV vectors of columns of `to`, from column `first` on: to ← to · scale + Σ_e weights_e · rows_e. Weights and scale are
+/// repeated along P columns. `last` lanes in the last vector.
+template <int NV, class T>
+HWY_INLINE void add_block(std::int64_t period, const T* const* rows, const T* weights, const T* scale,
+                          std::int64_t count, std::int64_t first, std::int64_t last, T* HWY_RESTRICT to) {
+    const Tag<T> d;
+    std::int64_t place[NV];
+    Vec<T> sum[NV];
+#pragma GCC unroll 8
+    for (int k = 0; k < NV; ++k) {
+        place[k] = (first + k * lanes<T>) % period;
+        const std::int64_t n = k + 1 < NV ? lanes<T> : last;
+        sum[k] = hn::Mul(load_n(to + first + k * lanes<T>, n), hn::LoadU(d, scale + place[k]));
+    }
+    for (std::int64_t e = 0; e < count; ++e) {
+        const T* row = rows[e] + first;
+        const T* weight = weights + e * period;
+#pragma GCC unroll 8
+        for (int k = 0; k < NV; ++k) {
+            const std::int64_t n = k + 1 < NV ? lanes<T> : last;
+            sum[k] = hn::MulAdd(hn::LoadU(d, weight + place[k]), load_n(row + k * lanes<T>, n), sum[k]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int k = 0; k < NV; ++k) store_n(sum[k], to + first + k * lanes<T>, k + 1 < NV ? lanes<T> : last);
+}
+
+template <class T>
+HWY_INLINE void add_rows(const HeadLayout& h, const T* const* rows, const T* weights, const T* scale,
+                         std::int64_t count, T* to) {
+    constexpr std::int64_t most = 8, width = lanes<T>;
+    for (std::int64_t c = 0; c < h.width; c += most * width) {
+        const std::int64_t cols = std::min(most * width, h.width - c), vectors = (cols + width - 1) / width,
+                           last = cols - (vectors - 1) * width;
+        using Add = void (*)(std::int64_t, const T* const*, const T*, const T*, std::int64_t, std::int64_t,
+                             std::int64_t, T*);
+        static constexpr Add add[] = {&add_block<1, T>, &add_block<2, T>, &add_block<3, T>, &add_block<4, T>,
+                                      &add_block<5, T>, &add_block<6, T>, &add_block<7, T>, &add_block<8, T>};
+        add[vectors - 1](h.period, rows, weights, scale, count, c, last, to);
+    }
+}
+
+/// Room for one chunk of entries.
+template <class T>
+struct Chunk {
+    std::int64_t most;
+    std::vector<const T*> rows;
+    std::vector<T> compact, derivatives;  ///< [most × H]
+    std::vector<T> weights, slopes;       ///< [most × P]
+    std::vector<T> scale, partial;        ///< [P]
+    std::vector<T> of_heads;              ///< [4 × H]
+
+    Chunk(const HeadLayout& h, std::int64_t columns)
+        : most(h.template chunk<T>(columns)),
+          rows(usize(most)),
+          compact(usize(most * h.heads + lanes<T>)),
+          derivatives(compact.size()),
+          weights(usize(most * h.period)),
+          slopes(weights.size()),
+          scale(usize(h.period)),
+          partial(usize(h.period)),
+          of_heads(usize(4 * h.heads)) {}
+};
+
+/// x[i] ← exp(x[i]).
+template <class T>
+HWY_INLINE void exponentials(T* x, std::int64_t count) {
+    for_vectors<T>(count, [&](std::int64_t i, std::int64_t n)
+                              HWY_ATTR { store_n(exponential<T>(load_n(x + i, n)), x + i, n); });
+}
+
+template <class T>
+class RowAttention {
+public:
+    explicit RowAttention(const AttendCall<T>& call)
+        : call_(call),
+          h_(HeadLayout::of<T>(call.heads, call.rows.z.cols)),
+          chunk_(h_, call.b.cols),
+          wants_slopes_(call.rows.slopes.cols > 0) {}
+
+    void run(RowRange rows) {
+        for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+            begin(r);
+            const std::int64_t end = call_.a.indptr[r + 1];
+            for (std::int64_t j = call_.a.indptr[r]; j < end; j += chunk_.most)
+                add(j, std::min(chunk_.most, end - j));
+            if (call_.stage.last) complete();
+        }
+    }
+
+private:
+    void begin(std::int64_t r) {
+        z_ = row_of<T>(call_.rows.z, r);
+        slopes_ = wants_slopes_ ? row_of<T>(call_.rows.slopes, r) : nullptr;
+        maxima_ = row_of<T>(call_.rows.maxima, r);
+        sums_ = row_of<T>(call_.rows.sums, r);
+        slope_sums_ = wants_slopes_ ? row_of<T>(call_.rows.slope_sums, r) : nullptr;
+        l_ = row_of<T>(call_.l, r);
+        if (!call_.stage.first) return;
+        std::fill_n(z_, h_.width, T{0});
+        std::fill_n(maxima_, h_.heads, -std::numeric_limits<T>::infinity());
+        std::fill_n(sums_, h_.heads, T{0});
+        if (!wants_slopes_) return;
+        std::fill_n(slopes_, h_.width, T{0});
+        std::fill_n(slope_sums_, h_.heads, T{0});
+    }
+
+    /// Entries [first, first + count) of the row.
+    void add(std::int64_t first, std::int64_t count) {
+        const Tag<T> d;
+        const Vec<T> slope = hn::Set(d, call_.slope);
+        T* const tops = chunk_.of_heads.data();
+        T* const scale = tops + h_.heads;
+        std::copy_n(maxima_, h_.heads, tops);
+        const std::int64_t total = call_.a.indptr[call_.a.rows];
+        // e_ij, and the largest so far
+        for (std::int64_t e = 0; e < count; ++e) {
+            const T* row = row_of<T>(call_.b, call_.a.indices[first + e]);
+            chunk_.rows[usize(e)] = row;
+            prefetch_row<1>(row, h_.width);
+            prefetch_row<2>(row_of<T>(call_.b, call_.a.indices[std::min(first + e + chunk_.most, total - 1)]),
+                            call_.b.cols);
+            T* const scores = chunk_.compact.data() + e * h_.heads;
+            T* const derivatives = chunk_.derivatives.data() + e * h_.heads;
+            for_vectors<T>(h_.heads, [&](std::int64_t k, std::int64_t n) HWY_ATTR {
+                const Vec<T> argument = hn::Add(load_n(l_ + k, n), load_n(row + h_.width + k, n)),
+                             score = leaky<T>(argument, slope);
+                store_n(score, scores + k, n);
+                store_n(leaky_derivative<T>(argument, slope), derivatives + k, n);
+                store_n(hn::Max(load_n(tops + k, n), score), tops + k, n);
+            });
+        }
+        // What was summed up is of another maximum.
+        for (std::int64_t k = 0; k < h_.heads; ++k) scale[k] = std::exp(maxima_[k] - tops[k]);
+        for (std::int64_t k = 0; k < h_.heads; ++k) sums_[k] *= scale[k];
+        if (wants_slopes_)
+            for (std::int64_t k = 0; k < h_.heads; ++k) slope_sums_[k] *= scale[k];
+        std::copy_n(tops, h_.heads, maxima_);
+        // p_ij = a_ij exp(e_ij − maximum)
+        for (std::int64_t e = 0; e < count; ++e) {
+            T* const scores = chunk_.compact.data() + e * h_.heads;
+            for_vectors<T>(h_.heads, [&](std::int64_t k, std::int64_t n) HWY_ATTR {
+                store_n(hn::Sub(load_n(scores + k, n), load_n(tops + k, n)), scores + k, n);
+            });
+        }
+        exponentials(chunk_.compact.data(), count * h_.heads);
+        for (std::int64_t e = 0; e < count; ++e) {
+            T* const p = chunk_.compact.data() + e * h_.heads;
+            T* const sloped = chunk_.derivatives.data() + e * h_.heads;
+            const Vec<T> a = hn::Set(d, call_.a.values[first + e]);
+            for_vectors<T>(h_.heads, [&](std::int64_t k, std::int64_t n) HWY_ATTR {
+                const Vec<T> weight = hn::Mul(a, load_n(p + k, n));
+                store_n(weight, p + k, n);
+                store_n(hn::Add(load_n(sums_ + k, n), weight), sums_ + k, n);
+                if (!wants_slopes_) return;
+                const Vec<T> with_slope = hn::Mul(weight, load_n(sloped + k, n));
+                store_n(with_slope, sloped + k, n);
+                store_n(hn::Add(load_n(slope_sums_ + k, n), with_slope), slope_sums_ + k, n);
+            });
+        }
+        repeat(h_, scale, 1, chunk_.scale.data());
+        repeat(h_, chunk_.compact.data(), count, chunk_.weights.data());
+        add_rows(h_, chunk_.rows.data(), chunk_.weights.data(), chunk_.scale.data(), count, z_);
+        if (!wants_slopes_) return;
+        repeat(h_, chunk_.derivatives.data(), count, chunk_.slopes.data());
+        add_rows(h_, chunk_.rows.data(), chunk_.slopes.data(), chunk_.scale.data(), count, slopes_);
+    }
+
+    /// Z, P and log Σ_j a_ij exp(e_ij).
+    void complete() {
+        T* const inverse = chunk_.of_heads.data();
+        T* const share = inverse + h_.heads;
+        for (std::int64_t k = 0; k < h_.heads; ++k) {
+            const bool none = sums_[k] == T{0};
+            inverse[k] = none ? T{0} : T{1} / sums_[k];
+            maxima_[k] = none ? T{0} : maxima_[k] + std::log(sums_[k]);
+            if (wants_slopes_) share[k] = slope_sums_[k] * inverse[k];
+        }
+        const Tag<T> d;
+        repeat(h_, inverse, 1, chunk_.scale.data());
+        if (wants_slopes_) repeat(h_, share, 1, chunk_.partial.data());
+        std::int64_t at = 0;
+        for_vectors<T>(h_.width, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+            const Vec<T> scale = hn::LoadU(d, chunk_.scale.data() + at);
+            const Vec<T> z = hn::Mul(load_n(z_ + c, n), scale);
+            store_n(z, z_ + c, n);
+            if (wants_slopes_) {
+                const Vec<T> q = hn::LoadU(d, chunk_.partial.data() + at);
+                store_n(hn::NegMulAdd(q, z, hn::Mul(load_n(slopes_ + c, n), scale)), slopes_ + c, n);
+            }
+            at = at + lanes<T> == h_.period ? 0 : at + lanes<T>;
+        });
+    }
+
+    const AttendCall<T>& call_;
+    HeadLayout h_;
+    Chunk<T> chunk_;
+    bool wants_slopes_;
+    const T* l_ = nullptr;
+    T *z_ = nullptr, *slopes_ = nullptr, *maxima_ = nullptr, *sums_ = nullptr, *slope_sums_ = nullptr;
+};
+
+template <class T>
+void attend(const AttendCall<T>& call, RowRange rows) {
+    RowAttention<T>(call).run(rows);
+}
+
+template <class T>
+void attend_backward(const AttendBackwardCall<T>& call, RowRange rows) {
+    const Tag<T> d;
+    const HeadLayout h = HeadLayout::of<T>(call.heads, call.own.cols - call.heads);
+    Chunk<T> chunk(h, call.b.cols);
+    const Vec<T> slope = hn::Set(d, call.slope);
+    const std::int64_t total = call.a.indptr[call.a.rows];
+    std::fill(chunk.scale.begin(), chunk.scale.end(), T{1});
+    for (std::int64_t j = rows.begin; j < rows.end; ++j) {
+        const T* own = row_of<T>(call.own, j);
+        const T* r = own + h.width;
+        T* dh = row_of<T>(call.c, j);
+        T* dr = dh + h.width;
+        if (call.stage.first) std::fill_n(dh, h.width + h.heads, T{0});
+        const std::int64_t end = call.a.indptr[j + 1];
+        for (std::int64_t first = call.a.indptr[j]; first < end; first += chunk.most) {
+            const std::int64_t count = std::min(chunk.most, end - first);
+            // log α_ij − log a_ij = λ(l_i + r_j) − log Σ, and λ'
+            for (std::int64_t e = 0; e < count; ++e) {
+                const T* row = row_of<T>(call.b, call.a.indices[first + e]);
+                chunk.rows[usize(e)] = row;
+                prefetch_row<2>(row_of<T>(call.b, call.a.indices[std::min(first + e + chunk.most, total - 1)]),
+                                call.b.cols);
+                const T* l = row + h.width;
+                for_vectors<T>(h.heads, [&](std::int64_t k, std::int64_t n) HWY_ATTR {
+                    const Vec<T> argument = hn::Add(load_n(l + k, n), load_n(r + k, n));
+                    store_n(hn::Sub(leaky<T>(argument, slope), load_n(l + h.heads + k, n)),
+                            chunk.compact.data() + e * h.heads + k, n);
+                    store_n(leaky_derivative<T>(argument, slope), chunk.derivatives.data() + e * h.heads + k, n);
+                });
+            }
+            exponentials(chunk.compact.data(), count * h.heads);
+            for (std::int64_t e = 0; e < count; ++e) {
+                T* const alpha = chunk.compact.data() + e * h.heads;
+                const T* derivative = chunk.derivatives.data() + e * h.heads;
+                const T* row = chunk.rows[usize(e)];
+                const T* given = row + h.width + 2 * h.heads;  // D_i
+                T* const dot = chunk.of_heads.data();
+                dots(h, row, own, chunk.partial.data(), dot);
+                const Vec<T> a = hn::Set(d, call.a.values[first + e]);
+                for_vectors<T>(h.heads, [&](std::int64_t k, std::int64_t n) HWY_ATTR {
+                    const Vec<T> weight = hn::Mul(a, load_n(alpha + k, n));
+                    store_n(weight, alpha + k, n);
+                    const Vec<T> de = hn::Mul(hn::Mul(weight, load_n(derivative + k, n)),
+                                              hn::Sub(load_n(dot + k, n), load_n(given + k, n)));
+                    store_n(hn::Add(load_n(dr + k, n), de), dr + k, n);
+                });
+            }
+            repeat(h, chunk.compact.data(), count, chunk.weights.data());
+            add_rows(h, chunk.rows.data(), chunk.weights.data(), chunk.scale.data(), count, dh);
+        }
+    }
+}
+
+template <class T>
+void head_dots(const verb::HeadDots& v, RowRange rows) {
+    const HeadLayout h = HeadLayout::of<T>(v.out.cols, v.x.cols);
+    std::vector<T> partial(usize(h.period));
+    for (std::int64_t r = rows.begin; r < rows.end; ++r)
+        dots(h, row_of<T>(v.x, r), row_of<T>(v.y, v.y.rows == 1 ? 0 : r), partial.data(), row_of<T>(v.out, r));
+}
+
+template <class T>
+void head_sums(const verb::HeadSums& v, RowRange rows, double* sums) {
+    const Tag<T> d;
+    const HeadLayout h = HeadLayout::of<T>(v.s.cols, v.x.cols);
+    std::vector<T> factors(usize(h.period)), part(usize(h.width));
+    // 256 rows in the element type, then float64: as column sums.
+    for (std::int64_t first = rows.begin; first < rows.end; first += 256) {
+        std::fill(part.begin(), part.end(), T{0});
+        for (std::int64_t r = first; r < std::min(rows.end, first + 256); ++r) {
+            repeat(h, row_of<T>(v.s, r), 1, factors.data());
+            const T* x = row_of<T>(v.x, r);
+            std::int64_t at = 0;
+            for_vectors<T>(h.width, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+                const Vec<T> sum = load_n(part.data() + c, n);
+                store_n(hn::MulAdd(hn::LoadU(d, factors.data() + at), load_n(x + c, n), sum), part.data() + c, n);
+                at = at + lanes<T> == h.period ? 0 : at + lanes<T>;
+            });
+        }
+        for (std::int64_t c = 0; c < h.width; ++c) sums[c] += static_cast<double>(part[usize(c)]);
+    }
+}
+
+template <class T>
+void add_heads(const verb::AddHeads& v, RowRange rows) {
+    const Tag<T> d;
+    const HeadLayout h = HeadLayout::of<T>(v.s.cols, v.y.cols);
+    std::vector<T> factors(usize(h.period));
+    const T* a = row_of<T>(v.a, 0);
+    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+        repeat(h, row_of<T>(v.s, r), 1, factors.data());
+        T* y = row_of<T>(v.y, r);
+        std::int64_t at = 0;
+        for_vectors<T>(h.width, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+            store_n(hn::MulAdd(hn::LoadU(d, factors.data() + at), load_n(a + c, n), load_n(y + c, n)), y + c, n);
+            at = at + lanes<T> == h.period ? 0 : at + lanes<T>;
+        });
+    }
+}
+
+template <class T>
+constexpr AttentionOperations<T> operations = {&attend<T>, &attend_backward<T>, &head_dots<T>, &head_sums<T>,
+                                               &add_heads<T>};
+
+const AttentionOperations<float>& attention_operations_f32() { return operations<float>; }
+const AttentionOperations<double>& attention_operations_f64() { return operations<double>; }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace gnnbench::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace gnnbench::cpu {
+HWY_EXPORT(attention_operations_f32);
+HWY_EXPORT(attention_operations_f64);
+
+template <>
+const AttentionOperations<float>& attention_operations<float>() {
+    static const AttentionOperations<float>& chosen = HWY_DYNAMIC_DISPATCH(attention_operations_f32)();
+    return chosen;
+}
+template <>
+const AttentionOperations<double>& attention_operations<double>() {
+    static const AttentionOperations<double>& chosen = HWY_DYNAMIC_DISPATCH(attention_operations_f64)();
+    return chosen;
+}
+}  // namespace gnnbench::cpu
+#endif

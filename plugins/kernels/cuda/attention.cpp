@@ -1,0 +1,90 @@
+// The back end's verbs of attention.
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "attention.hpp"
+#include "check.hpp"
+#include "cuda_backend.hpp"
+#include "prepared.hpp"
+
+namespace gnnbench::cuda {
+namespace {
+
+template <class T>
+Entries<T> entries_of(const PreparedMatrix& prepared) {
+    const auto& a = static_cast<const CudaMatrix&>(prepared);
+    require(!a.only_used, "attention goes over all rows of a matrix (KernelSetting::heads)");
+    return {a.indptr.data(), a.indices.data(), static_cast<const T*>(a.values.view().data), a.rows};
+}
+
+}  // namespace
+
+void CudaBackend::perform(const verb::Attend& v) {
+    typed([&]<class T>(T) {
+        AttendCall<T> call;
+        call.a = entries_of<T>(v.a);
+        call.heads = v.shape.heads;
+        call.slope = static_cast<T>(v.shape.slope);
+        call.b = dense<T>(v.b);
+        call.l = dense<T>(v.l);
+        call.z = dense<T>(v.rows.z);
+        call.slopes = dense<T>(v.rows.slopes);
+        call.maxima = dense<T>(v.rows.maxima);
+        call.sums = dense<T>(v.rows.sums);
+        call.slope_sums = dense<T>(v.rows.slope_sums);
+        call.first = v.stage.first;
+        call.last = v.stage.last;
+        check(cuda::attend(call, compute()), "launching attend");
+    });
+}
+
+void CudaBackend::perform(const verb::AttendBackward& v) {
+    typed([&]<class T>(T) {
+        AttendBackwardCall<T> call;
+        call.a = entries_of<T>(v.a);
+        call.heads = v.shape.heads;
+        call.slope = static_cast<T>(v.shape.slope);
+        call.b = dense<T>(v.b);
+        call.own = dense<T>(v.own);
+        call.c = dense<T>(v.c);
+        call.first = v.stage.first;
+        check(cuda::attend_backward(call, compute()), "launching attend_backward");
+    });
+}
+
+void CudaBackend::perform(const verb::HeadDots& v) {
+    typed([&]<class T>(T) {
+        check(cuda::head_dots(dense<T>(v.x), dense<T>(v.y), dense<T>(v.out), compute()), "launching head_dots");
+    });
+}
+
+void CudaBackend::perform(const verb::HeadSums& v) {
+    const auto count = usize(head_sum_parts(v.x.rows) * v.x.cols);
+    auto* partial = static_cast<double*>(scratch(count * sizeof(double)));
+    typed([&]<class T>(T) {
+        check(cuda::head_sums(dense<T>(v.s), dense<T>(v.x), partial, static_cast<T*>(v.out.data), compute()),
+              "launching head_sums");
+    });
+}
+
+void CudaBackend::perform(const verb::AddHeads& v) {
+    typed([&]<class T>(T) {
+        check(cuda::add_heads(dense<T>(v.s), static_cast<const T*>(v.a.data), dense<T>(v.y), compute()),
+              "launching add_heads");
+    });
+}
+
+void CudaBackend::perform(const verb::MeanOfHeads& v) {
+    typed([&]<class T>(T) {
+        check(cuda::mean_of_heads(dense<T>(v.x), dense<T>(v.out), compute()), "launching mean_of_heads");
+    });
+}
+
+void CudaBackend::perform(const verb::SpreadToHeads& v) {
+    typed([&]<class T>(T) {
+        check(cuda::spread_to_heads(dense<T>(v.g), dense<T>(v.out), compute()), "launching spread_to_heads");
+    });
+}
+
+}  // namespace gnnbench::cuda

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Writes cases.json: what PyTorch's autograd and optimizers make of small graph attention networks, in float64.
+
+    VENV/bin/python tests/contract/attention/make.py        (the environment of ../autograd/make.py)
+
+The model is written from the paper's equations (Veličković et al., ICLR 2018, equations 1 to 6) with dense matrices: e_ij
+for all pairs, exponentials where there is an edge, weights of edges as factors of exponentials. Nothing is fused, no
+maximum is subtracted, and nothing is shared with gnnbench.
+"""
+import json
+import pathlib
+import random
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "autograd"))
+import make as autograd  # noqa: E402
+import torch  # noqa: E402
+
+draw = random.Random(44)
+LEARNING_RATE = autograd.LEARNING_RATE
+EPOCHS = autograd.EPOCHS
+ACTIVATIONS = {**autograd.ACTIVATIONS, "elu": torch.nn.functional.elu}
+
+
+def uniform(rows, columns):
+    return torch.tensor([[draw.uniform(-1, 1) for _ in range(columns)] for _ in range(rows)]).requires_grad_()
+
+
+def layers_of(case):
+    """f, heads, columns of a head, whether heads are averaged."""
+    widths, heads = case["widths"], case["heads"]
+    for l, (f, g) in enumerate(zip(widths, widths[1:])):
+        h = heads[l] if len(heads) > 1 else heads[0]
+        mean = l + 2 == len(widths) or case["combine"] == "mean"
+        yield f, g, h, (g if mean else g // h), mean
+
+
+def layer(a, x, parameters, heads, d, mean, slope):
+    """parameters: [residual,] W, a_row, a_neighbour[, bias]. Column k · heads + h of HW is column k of head h."""
+    w, row, neighbour = parameters["W"], parameters["row"], parameters["neighbour"]
+    outputs = []
+    for h in range(heads):
+        columns = [k * heads + h for k in range(d)]
+        hw = x @ w[:, columns]
+        left, right = hw @ row[0, columns], hw @ neighbour[0, columns]
+        argument = left[:, None] + right[None, :]
+        # Near 0 rounding would decide the derivative. At 0 itself, between rows of zeros, it is the slope for both.
+        size = argument.detach().abs()[a > 0]
+        assert bool(((size > 1e-9) | (size == 0)).all())
+        weights = a * torch.exp(torch.nn.functional.leaky_relu(argument, slope))
+        total = weights.sum(1, keepdim=True)
+        alpha = torch.where(total > 0, weights / torch.where(total > 0, total, torch.ones_like(total)), 0.0)
+        outputs.append(alpha @ hw)
+    stacked = torch.stack(outputs, 2)  # [vertex, column of a head, head]
+    z = stacked.mean(2) if mean else stacked.reshape(x.shape[0], d * heads)
+    if "residual" in parameters:
+        z = z + x @ parameters["residual"]
+    return z + parameters["bias"] if "bias" in parameters else z
+
+
+def forward(a, x, all_parameters, case):
+    h = x
+    shapes = list(layers_of(case))
+    for l, (parameters, (_, _, heads, d, mean)) in enumerate(zip(all_parameters, shapes)):
+        h = layer(a, h, parameters, heads, d, mean, case["negative_slope"])
+        if l + 1 < len(shapes):
+            h = ACTIVATIONS[case["activation"]](autograd.no_kink(h, "sigmoid" if case["activation"] == "elu"
+                                                                 else case["activation"]))
+    return h
+
+
+def weights_of(all_parameters):
+    return [p[k] for p in all_parameters for k in ("residual", "W", "row", "neighbour") if k in p]
+
+
+def train(g, case):
+    a = autograd.adjacency(g, "none", case["self_loops"])
+    x = torch.tensor(g["features"])[:, : case["widths"][0]].clone()
+    labels, mask = torch.tensor(g["labels"]), torch.tensor(g["train"], dtype=torch.bool)
+    all_parameters = []
+    for f, g_l, heads, d, _ in layers_of(case):
+        p = {"residual": uniform(f, g_l)} if case["residual"] else {}
+        p |= {"W": uniform(f, heads * d), "row": uniform(1, heads * d), "neighbour": uniform(1, heads * d)}
+        if case["bias"]:
+            p["bias"] = uniform(1, g_l)
+        all_parameters.append(p)
+    weights, biases = weights_of(all_parameters), [p["bias"] for p in all_parameters if "bias" in p]
+    case["initial"] = {"weights": autograd.numbers(weights), "biases": autograd.numbers(biases)}
+    groups = [{"params": [w], "weight_decay": decay}
+              for p, decay in zip(all_parameters, case["weight_decay"]) for w in weights_of([p])]
+    groups.append({"params": biases, "weight_decay": 0.0})
+    if case["trained_features"]:
+        groups.append({"params": [x.requires_grad_()], "weight_decay": 0.0})
+    kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+    step = kinds[case["optimizer"]]([p for p in groups if p["params"]], lr=LEARNING_RATE)
+    case["loss"] = []
+    for epoch in range(EPOCHS):
+        step.zero_grad()
+        loss = torch.nn.CrossEntropyLoss()(forward(a, x, all_parameters, case)[mask], labels[mask])
+        loss.backward()
+        case["loss"].append(loss.item())
+        if epoch == 0:
+            case["gradient"] = {"weights": autograd.numbers(w.grad for w in weights),
+                                "biases": autograd.numbers(b.grad for b in biases)}
+        step.step()
+    case["final"] = {"weights": autograd.numbers(weights), "biases": autograd.numbers(biases)}
+    return case
+
+
+def cases(graphs):
+    out = []
+    models = [([6, 3], [1]), ([6, 3], [4]), ([4, 8, 3], [8, 1]), ([4, 6, 3], [2]), ([5, 6, 8, 3], [3, 4, 1]),
+              ([6, 12, 3], [6]), ([3, 4, 4, 3], [2])]
+    for combine in ("concat", "mean"):
+        for residual in (False, True):
+            for widths, heads in models:
+                i = len(out)
+                out.append({"layers": "gat", "epsilon": 0.0, "normalisation": "none", "widths": widths, "heads": heads,
+                            "combine": combine, "residual": residual, "graph": i % len(graphs),
+                            "negative_slope": (0.2, 0.05)[i // 3 % 2],
+                            "activation": list(ACTIVATIONS)[i % len(ACTIVATIONS)], "bias": i % 5 != 2,
+                            # Without them some vertices have nobody to attend to.
+                            "self_loops": i % 4 != 1, "optimizer": ("sgd", "adam", "adamw")[i // 2 % 3],
+                            "trained_features": i % 6 == 5,
+                            "weight_decay": [0.1 / (l + 1) for l in range(len(widths) - 1)]})
+    return [train(graphs[c["graph"]], c) for c in out]
+
+
+def main():
+    graphs = autograd.graphs()
+    made = {"torch": torch.__version__.split("+")[0], "learning_rate": LEARNING_RATE, "epochs": EPOCHS,
+            "graphs": graphs, "cases": cases(graphs)}
+    lines = ["{"] + [f" {json.dumps(k)}: {json.dumps(v)}," for k, v in made.items() if k not in ("graphs", "cases")]
+    for key in ("graphs", "cases"):
+        rows = ",\n".join("  " + json.dumps(item, separators=(",", ":")) for item in made[key])
+        lines.append(f' "{key}": [\n{rows}\n ]' + ("," if key == "graphs" else ""))
+    pathlib.Path(__file__).with_name("cases.json").write_text("\n".join(lines + ["}"]) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+// Every back end against `reference`: attention, and what is computed head by head.
+#include <algorithm>
+
+#include <gnnbench/training/adjacency.hpp>
+
+#include "contract/backend_pair.hpp"
+
+using namespace gnnbench;
+using namespace gnnbench::contract;
+
+namespace {
+
+struct Shape {
+    std::int64_t heads, width;  ///< of all heads together
+};
+constexpr Shape shapes[] = {{1, 1},  {1, 7},  {1, 64}, {2, 6},   {3, 21},  {4, 4},
+                            {4, 64}, {5, 40}, {8, 64}, {8, 128}, {12, 36}, {16, 256}};
+
+/// Rows of many lengths, some empty, one longer than any chunk; weights in [½, 1½).
+Csr matrix(std::int64_t rows, std::int64_t cols) {
+    Csr a;
+    a.rows = rows;
+    a.cols = cols;
+    for (std::int64_t r = 0; r < rows; ++r) {
+        const std::int64_t n = r == 5 ? cols : r % 7 == 3 ? 0 : 1 + r % 11;
+        for (std::int64_t c = 0; c < cols; ++c)
+            if (n == cols || (c * 31 + r * 17) % cols < n) {
+                a.indices.push_back(static_cast<std::int32_t>(c));
+                a.values.push_back(1 + 0.5 * noise(4, r, c));
+            }
+        a.indptr.push_back(std::ssize(a.indices));
+    }
+    return a;
+}
+
+/// Columns [first, end) of a, numbered from 0.
+Csr columns(const Csr& a, std::int64_t first, std::int64_t end) {
+    Csr part;
+    part.rows = a.rows;
+    part.cols = end - first;
+    for (std::size_t r = 0; r + 1 < a.indptr.size(); ++r) {
+        for (auto k = static_cast<std::size_t>(a.indptr[r]); k < static_cast<std::size_t>(a.indptr[r + 1]); ++k)
+            if (a.indices[k] >= first && a.indices[k] < end) {
+                part.indices.push_back(static_cast<std::int32_t>(a.indices[k] - first));
+                part.values.push_back(a.values[k]);
+            }
+        part.indptr.push_back(std::ssize(part.indices));
+    }
+    return part;
+}
+
+HostMatrix scaled(HostMatrix m, std::int64_t first, double factor) {
+    for (std::int64_t r = 0; r < m.rows; ++r)
+        for (std::int64_t c = first; c < m.cols; ++c) m(r, c) *= factor;
+    return m;
+}
+
+/// What a forward pass writes, on both back ends.
+struct TwinRows {
+    TwinRows(BackendPair& pair, std::int64_t rows, Shape s)
+        : z(pair, nothing(rows, s.width), 1, 2),
+          slopes(pair, nothing(rows, s.width)),
+          maxima(pair, nothing(rows, s.heads)),
+          sums(pair, nothing(rows, s.heads), 0, 1),
+          slope_sums(pair, nothing(rows, s.heads)) {}
+    static HostMatrix nothing(std::int64_t rows, std::int64_t cols) {
+        HostMatrix m(rows, cols);
+        std::fill(m.values.begin(), m.values.end(), NAN);
+        return m;
+    }
+    AttentionRows operator[](std::size_t i) const { return {z[i], slopes[i], maxima[i], sums[i], slope_sums[i]}; }
+    double difference() const { return std::max({z.difference(), slopes.difference(), maxima.difference()}); }
+    Twin z, slopes, maxima, sums, slope_sums;
+};
+
+}  // namespace
+
+TEST_CASE("kernel: attention in one stage and in two, with scores near each other and far apart") {
+    for_every_backend(
+        [](BackendPair& pair) {
+            const Csr a = matrix(40, 150);
+            const Csr halves[] = {columns(a, 0, 70), columns(a, 70, 150)};
+            for (const Shape s : shapes)
+                for (const double spread : {1.0, 30.0}) {
+                    INFO(s.heads << " heads, width " << s.width << ", scores up to " << 2 * spread << ", "
+                                 << pair.what);
+                    const AttentionHeads heads{static_cast<int>(s.heads), 0.2};
+                    const Twin l(pair, scaled(random_matrix(a.rows, s.heads, 1), 0, spread));
+                    const HostMatrix operand =
+                        scaled(random_matrix(a.cols, s.width + s.heads, 2), s.width, spread);
+                    const Twin b(pair, operand, 0, 3);
+                    const TwinRows whole(pair, a.rows, s), staged(pair, a.rows, s), evaluated(pair, a.rows, s);
+                    pair.both([&](Backend& k, std::size_t i) {
+                        const auto prepared = k.prepare(a);
+                        k.attend(*prepared, heads, b[i], l[i], whole[i], {});
+                        AttentionRows no_slopes = evaluated[i];
+                        no_slopes.slopes.cols = no_slopes.slope_sums.cols = 0;
+                        k.attend(*prepared, heads, b[i], l[i], no_slopes, {});
+                        std::unique_ptr<PreparedMatrix> parts[] = {k.prepare(halves[0]), k.prepare(halves[1])};
+                        k.attend(*parts[0], heads, b[i].rows_from(0, 70), l[i], staged[i],
+                                 {.first = true, .last = false});
+                        k.attend(*parts[1], heads, b[i].rows_from(70, 80), l[i], staged[i],
+                                 {.first = false, .last = true});
+                        k.synchronize(StreamRole::compute);
+                    });
+                    // An exponential's argument of so many rounds by as much.
+                    const double allowed = pair.tolerance(150) * (1 + spread);
+                    CHECK(whole.difference() < allowed);
+                    CHECK(staged.difference() < allowed);
+                    CHECK(evaluated.z.difference() < allowed);
+                    const HostMatrix once = pair.tested->download(whole.slopes[0]),
+                                     twice = pair.tested->download(staged.slopes[0]);
+                    for (std::size_t at = 0; at < once.values.size(); ++at)
+                        REQUIRE(std::abs(once.values[at] - twice.values[at]) < allowed);
+                }
+        },
+        16);
+}
+
+TEST_CASE("kernel: attention's backward pass, in one stage and in two") {
+    for_every_backend(
+        [](BackendPair& pair) {
+            const Csr a = matrix(40, 150), back = transposed(a);
+            const Csr halves[] = {columns(back, 0, 17), columns(back, 17, 40)};
+            for (const Shape s : shapes) {
+                INFO(s.heads << " heads, width " << s.width << ", " << pair.what);
+                const AttentionHeads heads{static_cast<int>(s.heads), 0.2};
+                const Twin l(pair, random_matrix(a.rows, s.heads, 1));
+                const Twin own(pair, random_matrix(a.cols, s.width + s.heads, 2));
+                // G, l, log Σ, D.
+                const Twin b(pair, random_matrix(a.rows, s.width + 3 * s.heads, 3));
+                const TwinRows rows(pair, a.rows, s);
+                const Twin whole(pair, TwinRows::nothing(a.cols, s.width + s.heads), 1, 0),
+                    staged(pair, TwinRows::nothing(a.cols, s.width + s.heads));
+                pair.both([&](Backend& k, std::size_t i) {
+                    const auto forward = k.prepare(a), prepared = k.prepare(back);
+                    k.attend(*forward, heads, own[i], l[i], rows[i], {});
+                    k.copy(l[i], b[i].cols_from(s.width, s.heads));
+                    k.copy(rows.maxima[i], b[i].cols_from(s.width + s.heads, s.heads));
+                    k.attend_backward(*prepared, heads, b[i], own[i], whole[i], {});
+                    std::unique_ptr<PreparedMatrix> parts[] = {k.prepare(halves[0]), k.prepare(halves[1])};
+                    k.attend_backward(*parts[0], heads, b[i].rows_from(0, 17), own[i], staged[i],
+                                      {.first = true, .last = false});
+                    k.attend_backward(*parts[1], heads, b[i].rows_from(17, 23), own[i], staged[i],
+                                      {.first = false, .last = true});
+                    k.synchronize(StreamRole::compute);
+                });
+                CHECK(whole.difference() < pair.tolerance(150));
+                CHECK(staged.difference() < pair.tolerance(150));
+            }
+        },
+        16);
+}
+
+TEST_CASE("kernel: dots, sums, multiples, means of heads") {
+    for_every_backend([](BackendPair& pair) {
+        for (const Shape s : shapes)
+            for (const std::int64_t rows : {0, 1, 37, 5000}) {
+                if (rows == 5000 && s.width > 64) continue;
+                INFO(s.heads << " heads, width " << s.width << ", " << rows << " rows, " << pair.what);
+                const Twin x(pair, random_matrix(rows, s.width, 1), 1, 1),
+                    y(pair, random_matrix(rows, s.width, 2)), one(pair, random_matrix(1, s.width, 3)),
+                    factors(pair, random_matrix(rows, s.heads, 4), 0, 2);
+                const Twin dots(pair, TwinRows::nothing(rows, s.heads)),
+                    with_one(pair, TwinRows::nothing(rows, s.heads)), sums(pair, TwinRows::nothing(1, s.width)),
+                    added(pair, random_matrix(rows, s.width, 5), 2, 0),
+                    mean(pair, TwinRows::nothing(rows, s.width / s.heads)),
+                    spread(pair, TwinRows::nothing(rows, s.width));
+                pair.both([&](Backend& k, std::size_t i) {
+                    k.head_dots(x[i], y[i], dots[i]);
+                    k.head_dots(x[i], one[i], with_one[i]);
+                    k.head_sums(factors[i], x[i], sums[i]);
+                    k.add_heads(factors[i], one[i], added[i]);
+                    k.mean_of_heads(x[i], mean[i]);
+                    k.spread_to_heads(mean[i], spread[i]);
+                });
+                CHECK(dots.difference() < pair.tolerance(s.width));
+                CHECK(with_one.difference() < pair.tolerance(s.width));
+                CHECK(sums.difference() < pair.tolerance(rows + 1));
+                CHECK(added.difference() < pair.tolerance());
+                CHECK(mean.difference() < pair.tolerance());
+                CHECK(spread.difference() < pair.tolerance());
+            }
+    });
+}
