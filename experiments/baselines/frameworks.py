@@ -93,7 +93,8 @@ def activation_of(model):
     import torch
     import torch.nn.functional as F
 
-    known = {"identity": lambda h: h, "relu": F.relu, "leaky_relu": F.leaky_relu, "sigmoid": torch.sigmoid}
+    known = {"identity": lambda h: h, "relu": F.relu, "leaky_relu": F.leaky_relu, "sigmoid": torch.sigmoid,
+             "elu": F.elu}
     return known[model["activation"]]
 
 
