@@ -77,6 +77,16 @@ void ProductProbe::perform(const verb::SpmmTransposed& v) {
     note({kept, v.c.cols, v.s.beta != 0, true});
 }
 
+void ProductProbe::perform(const verb::Attend& v) {
+    const auto& kept = static_cast<const Handle&>(v.a).kept;
+    inner().run(verb::Attend{*kept->prepared, v.shape, v.b, v.l, v.rows, v.stage});
+}
+
+void ProductProbe::perform(const verb::AttendBackward& v) {
+    const auto& kept = static_cast<const Handle&>(v.a).kept;
+    inner().run(verb::AttendBackward{*kept->prepared, v.shape, v.b, v.own, v.c, v.stage});
+}
+
 void ProductProbe::note(Use use) {
     if (std::ranges::find(used_, use) == used_.end()) used_.push_back(std::move(use));
 }

@@ -29,6 +29,9 @@ private:
     using ForwardingBackend::perform;
     void perform(const verb::Spmm& v) override;
     void perform(const verb::SpmmTransposed& v) override;
+    /// Attention's sums are passed on, not tested: they have one format, compressed rows.
+    void perform(const verb::Attend& v) override;
+    void perform(const verb::AttendBackward& v) override;
 
     /// A product that was made.
     struct Use {
