@@ -89,6 +89,12 @@ struct Entry {
     Shows shows = Shows::in_verification;
 };
 
+/// Faults of verbs that graph attention alone performs.
+inline bool is_of_attention(const Entry& entry) {
+    const std::string_view check = entry.check;
+    return check.starts_with("attention") || check == "head-dots";
+}
+
 /// How far a faulty training is, for those of its parts that cannot know.
 struct Progress {
     std::int64_t epoch = -1;

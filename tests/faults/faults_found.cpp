@@ -23,7 +23,7 @@ TrainingCase case_for(const Entry& entry) {
     if (entry.fault == faults::Fault::dropout_of_other_epoch) t.model.train.dropout = 0.4;
     if (entry.fault == faults::Fault::sigmoid_far_out) t.model.model.activation = Activation::sigmoid;
     if (entry.fault == faults::Fault::late_dropout) t.model.train.dropout = 0.4;
-    if (std::string_view(entry.check).starts_with("attention") || std::string_view(entry.check) == "head-dots") {
+    if (is_of_attention(entry)) {
         t.model.widths = {7, 6, 3};
         t.model.model.kind = LayerKind::gat;
         t.model.model.normalisation = Normalisation::none;
