@@ -1,5 +1,6 @@
 #include "check/ledger.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -67,8 +68,18 @@ void Judgement::keep(std::int64_t row, std::int64_t col, double ratio, double va
 }
 
 void Judgement::near(std::int64_t row, std::int64_t col, double value, double expected, double bound) {
+    judge(row, col, value, expected, bound, std::abs(value - expected));
+}
+
+void Judgement::within(std::int64_t row, std::int64_t col, double value, double low, double high) {
+    // The middle and the half round, the ends do not: what lies between them is no further off than the half.
+    const double middle = low + (high - low) / 2, half = (high - low) / 2, off = std::abs(value - middle);
+    judge(row, col, value, middle, half, low <= value && value <= high ? std::min(off, half) : off);
+}
+
+void Judgement::judge(std::int64_t row, std::int64_t col, double value, double expected, double bound,
+                      double off) {
     ++elements_;
-    const double off = std::abs(value - expected);
     double ratio = 0;
     if (!std::isfinite(expected) || !std::isfinite(bound))
         ratio = std::isfinite(value) ? INFINITY : 0;
@@ -77,13 +88,6 @@ void Judgement::near(std::int64_t row, std::int64_t col, double value, double ex
     else if (bound > 0)
         ratio = off / bound;
     if (ratio > worst_ratio_ || ratio > 1) keep(row, col, ratio, value, expected, bound);
-}
-
-void Judgement::within(std::int64_t row, std::int64_t col, double value, double low, double high) {
-    const double middle = low + (high - low) / 2, half = (high - low) / 2;
-    // The middle and the half round: an end of the range lies in it all the same.
-    const bool is_end = value == low || value == high;
-    near(row, col, is_end ? middle : value, middle, half);
 }
 
 void Judgement::same(std::int64_t row, std::int64_t col, double value, double expected) {

@@ -70,6 +70,8 @@ public:
     void compare_bits(std::int64_t row, std::int64_t col, bool equal, double value, double expected);
 
 private:
+    /// `off`: |value − expected|.
+    void judge(std::int64_t row, std::int64_t col, double value, double expected, double bound, double off);
     void keep(std::int64_t row, std::int64_t col, double ratio, double value, double expected, double bound);
 
     Ledger* ledger_ = nullptr;
