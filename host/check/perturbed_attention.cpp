@@ -1,5 +1,6 @@
 // What rounding to float32 may do to attention.
 #include <cmath>
+#include <vector>
 
 #include <gnnbench/usize.hpp>
 
@@ -15,6 +16,12 @@ double squared(double x) { return x * x; }
 /// Squares of the relative errors of an exponential whose argument is a sum of numbers of this size.
 double of_exponential(double size) { return squared(size) + squared(function_error); }
 
+/// An entry of a row: its column, its weight p, and the squares of the weight's errors.
+struct Weighted {
+    std::int64_t column;
+    double weight, errors;
+};
+
 }  // namespace
 
 /// An element of Z is moved by Σ_j (α_ij h_j)² times the squares of its weight's error and of one rounding, and by one of
@@ -28,19 +35,22 @@ void PerturbedBackend::perform(const verb::Attend& v) {
     const std::int64_t heads = v.shape.heads, w = z.cols;
     for (std::int64_t r = 0; r < z.rows; ++r)
         for (std::int64_t h = 0; h < heads; ++h) {
+            const auto begin = usize(kept.csr.indptr[usize(r)]), end = usize(kept.csr.indptr[usize(r) + 1]);
+            std::vector<Weighted> entries;
+            entries.reserve(end - begin);
+            for (auto k = begin; k < end; ++k) {
+                const std::int64_t j = kept.csr.indices[k];
+                const double e = leaky(l(r, h) + b(j, w + h), v.shape.slope);
+                entries.push_back(
+                    {j, kept.csr.values[k] * std::exp(e - tops(r, h)),
+                     of_exponential(std::abs(l(r, h)) + std::abs(b(j, w + h)) + std::abs(tops(r, h))) + 2});
+            }
             const auto squares_of = [&](std::int64_t c) {
                 double squares = 0, size = 0;
-                for (auto k = usize(kept.csr.indptr[usize(r)]); k < usize(kept.csr.indptr[usize(r) + 1]); ++k) {
-                    const std::int64_t j = kept.csr.indices[k];
-                    const double e = leaky(l(r, h) + b(j, w + h), v.shape.slope);
-                    const double p = kept.csr.values[k] * std::exp(e - tops(r, h));
+                for (const auto& [j, p, errors] : entries) {
                     const double term = p * (c < 0 ? 1 : b(j, c));
                     size += std::abs(term);
-                    squares +=
-                        squared(term) *
-                            (of_exponential(std::abs(l(r, h)) + std::abs(b(j, w + h)) + std::abs(tops(r, h))) +
-                             2) +
-                        squared(size);
+                    squares += squared(term) * errors + squared(size);
                 }
                 return squares;
             };

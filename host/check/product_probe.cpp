@@ -12,6 +12,7 @@
 
 #include "check/bounds.hpp"
 #include "check/host_copy.hpp"
+#include "check/judge_attention.hpp"
 
 namespace gnnbench {
 namespace {
@@ -68,23 +69,25 @@ std::unique_ptr<PreparedMatrix> ProductProbe::do_prepare(const Csr& a, Transpose
 void ProductProbe::perform(const verb::Spmm& v) {
     const auto& kept = static_cast<const Handle&>(v.a).kept;
     inner().run(verb::Spmm{*kept->prepared, v.b, v.c, v.s, v.e});
-    note({kept, v.c.cols, v.s.beta != 0, false});
+    note({kept, Product::spmm, v.c.cols, v.s.beta != 0});
 }
 
 void ProductProbe::perform(const verb::SpmmTransposed& v) {
     const auto& kept = static_cast<const Handle&>(v.a).kept;
     inner().run(verb::SpmmTransposed{*kept->prepared, v.b, v.c, v.s, v.e});
-    note({kept, v.c.cols, v.s.beta != 0, true});
+    note({kept, Product::by_transpose, v.c.cols, v.s.beta != 0});
 }
 
 void ProductProbe::perform(const verb::Attend& v) {
     const auto& kept = static_cast<const Handle&>(v.a).kept;
     inner().run(verb::Attend{*kept->prepared, v.shape, v.b, v.l, v.rows, v.stage});
+    note({kept, Product::attention, v.b.cols, !v.stage.first, v.shape, v.stage.last, v.rows.slopes.cols > 0});
 }
 
 void ProductProbe::perform(const verb::AttendBackward& v) {
     const auto& kept = static_cast<const Handle&>(v.a).kept;
     inner().run(verb::AttendBackward{*kept->prepared, v.shape, v.b, v.own, v.c, v.stage});
+    note({kept, Product::attention_backward, v.c.cols, !v.stage.first, v.shape});
 }
 
 void ProductProbe::note(Use use) {
@@ -96,7 +99,60 @@ void ProductProbe::test(Ledger& ledger, std::uint64_t seed) {
 }
 
 void ProductProbe::test(Ledger& ledger, const Use& use, std::uint64_t seed) {
-    const Csr& a = use.transposed ? use.matrix->transpose : use.matrix->csr;
+    if (use.product == Product::attention) return test_attention(ledger, use, seed);
+    if (use.product == Product::attention_backward) return test_attention_backward(ledger, use, seed);
+    test_spmm(ledger, use, seed);
+}
+
+Matrix ProductProbe::random_matrix(std::int64_t rows, std::int64_t cols, RandomStream& draw) {
+    Matrix m = inner().matrix(rows, cols);
+    inner().upload(std::span<const float>(random_values(rows * cols, draw)), m);
+    return m;
+}
+
+void ProductProbe::test_attention(Ledger& ledger, const Use& use, std::uint64_t seed) {
+    const Csr& a = use.matrix->csr;
+    const PreparedMatrix& prepared = *use.matrix->prepared;
+    const std::int64_t heads = use.shape.heads, w = use.width - heads, sloped = use.sloped ? 1 : 0;
+    RandomStream draw(seed, Draw::sample, 1);
+    const Matrix b = random_matrix(a.cols, w + heads, draw), l = random_matrix(a.rows, heads, draw);
+    const Matrix z = inner().matrix(a.rows, w), slopes = inner().matrix(a.rows, sloped * w),
+                 maxima = inner().matrix(a.rows, heads), sums = inner().matrix(a.rows, heads),
+                 slope_sums = inner().matrix(a.rows, sloped * heads);
+    const AttentionRows rows{z, slopes, maxima, sums, slope_sums};
+    // Of other rows, so that the largest score grows in some.
+    if (use.adds)
+        inner().attend(prepared, use.shape, random_matrix(a.cols, w + heads, draw), l, rows,
+                       {.first = true, .last = false});
+    const HostRows before = use.adds ? HostRows(inner(), rows) : HostRows();
+    const verb::Attend v{prepared, use.shape, b, l, rows, {.first = !use.adds, .last = use.completes}};
+    inner().run(v);
+    const HostMatrix host_b = read_view(inner(), b), host_l = read_view(inner(), l);
+    const HostRows after(inner(), rows);
+    Judgement judgement(ledger, "probe", "attention, " + subject_of(v));
+    judge_attention(judgement, v, a, {host_b, host_l, before, after, rounding_of(dtype())},
+                    JudgedColumns::one_of_each_head);
+}
+
+void ProductProbe::test_attention_backward(Ledger& ledger, const Use& use, std::uint64_t seed) {
+    const Csr& a = use.matrix->csr;
+    const std::int64_t heads = use.shape.heads, w = use.width - heads;
+    RandomStream draw(seed, Draw::sample, 1);
+    const Matrix b = random_matrix(a.cols, w + 3 * heads, draw), own = random_matrix(a.rows, w + heads, draw),
+                 c = random_matrix(a.rows, w + heads, draw);
+    const HostMatrix host_b = read_view(inner(), b), host_own = read_view(inner(), own),
+                     before = use.adds ? read_view(inner(), c) : HostMatrix();
+    const verb::AttendBackward v{
+        *use.matrix->prepared, use.shape, b, own, c, {.first = !use.adds, .last = use.completes}};
+    inner().run(v);
+    const HostMatrix after = read_view(inner(), c);
+    Judgement judgement(ledger, "probe", "attention backward, " + subject_of(v));
+    judge_attention_backward(judgement, v, a, {host_b, host_own, before, after, rounding_of(dtype())});
+}
+
+void ProductProbe::test_spmm(Ledger& ledger, const Use& use, std::uint64_t seed) {
+    const bool by_transpose = use.product == Product::by_transpose;
+    const Csr& a = by_transpose ? use.matrix->transpose : use.matrix->csr;
     const std::int64_t width = use.width;
     const bool adds = use.adds;
     RandomStream draw(seed, Draw::sample, 1);
@@ -109,7 +165,7 @@ void ProductProbe::test(Ledger& ledger, const Use& use, std::uint64_t seed) {
     inner().upload(std::span<const float>(operand), b);
     if (adds) inner().upload(std::span<const float>(before), c);
     const Scale scale{1, adds ? 1.0 : 0.0};
-    if (use.transposed)
+    if (by_transpose)
         inner().spmm_transposed(*use.matrix->prepared, b, c, scale);
     else
         inner().spmm(*use.matrix->prepared, b, c, scale);
@@ -120,7 +176,7 @@ void ProductProbe::test(Ledger& ledger, const Use& use, std::uint64_t seed) {
     const Rounding rounding = rounding_of(dtype());
     Judgement judgement(ledger, "probe",
                         fmt::format("{}{} [{}x{}] of {} nonzeros, width {}", use.matrix->prepared->format,
-                                    use.transposed ? ", transposed," : "", a.rows, a.cols, a.nonzeros(), width));
+                                    by_transpose ? ", transposed," : "", a.rows, a.cols, a.nonzeros(), width));
     for (std::int64_t r = 0; r < a.rows; ++r) {
         const auto row = usize(r);
         double expected[signs] = {}, size = 0;

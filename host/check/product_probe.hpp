@@ -1,6 +1,9 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <vector>
+
+#include <gnnbench/random.hpp>
 
 #include "check/forwarding_backend.hpp"
 #include "check/ledger.hpp"
@@ -14,6 +17,8 @@ namespace gnnbench {
 /// with Â(B·S), both in float64, the latter by a plain loop over the CSR that the matrix was prepared from. Row i
 /// passes within γ_{k_i+f}(|Â||B|1)_i, k_i its nonzeros. What is wrong in a row cancels in one column of C·S with
 /// probability at most 1/2, so in all eight with at most 2⁻⁸.
+///
+/// Attention's sums are recomputed row by row, those of a forward pass in one column of each head.
 class ProductProbe final : public ForwardingBackend {
 public:
     explicit ProductProbe(std::unique_ptr<Backend> inner) : ForwardingBackend(std::move(inner)) {}
@@ -29,19 +34,27 @@ private:
     using ForwardingBackend::perform;
     void perform(const verb::Spmm& v) override;
     void perform(const verb::SpmmTransposed& v) override;
-    /// Attention's sums are passed on, not tested: they have one format, compressed rows.
     void perform(const verb::Attend& v) override;
     void perform(const verb::AttendBackward& v) override;
 
+    enum class Product : std::uint8_t { spmm, by_transpose, attention, attention_backward };
     /// A product that was made.
     struct Use {
         std::shared_ptr<const Kept> matrix;
-        std::int64_t width;
-        bool adds, transposed;  ///< C was added to; by Aᵀ
+        Product product;
+        std::int64_t width;  ///< of what the matrix multiplied, or was attended over
+        bool adds;           ///< to what earlier blocks summed up, or C
+        AttentionHeads shape = {};
+        bool completes = true, sloped = true;  ///< attention's last stage; P was wanted
         bool operator==(const Use&) const = default;
     };
     void note(Use use);
     void test(Ledger& ledger, const Use& use, std::uint64_t seed);
+    void test_spmm(Ledger& ledger, const Use& use, std::uint64_t seed);
+    void test_attention(Ledger& ledger, const Use& use, std::uint64_t seed);
+    void test_attention_backward(Ledger& ledger, const Use& use, std::uint64_t seed);
+    /// Random numbers in [−1, 1).
+    Matrix random_matrix(std::int64_t rows, std::int64_t cols, RandomStream& draw);
 
     std::vector<Use> used_;
 };

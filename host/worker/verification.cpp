@@ -245,8 +245,13 @@ std::int64_t verifiable_vertices(const DatasetView& data, const ModelSpec& model
                  nonzeros = static_cast<double>(data.graph.edges()) + n;
     double work = 0;  // multiply-adds of an epoch: three products of each kind a layer
     for (const ParameterSpec& p : parameters_of(model)) {
-        if (p.role != ParameterRole::weight && p.role != ParameterRole::self_weight) continue;
+        if (p.role == ParameterRole::bias) continue;
         const double f = static_cast<double>(p.rows), g = static_cast<double>(p.cols);
+        if (p.heads > 0) {
+            // Two vectors a layer: P beside Z, ⟨G, h⟩ beside dh, and an exponential taken as 20, forward and back.
+            work += nonzeros * (g + 20 * p.heads);
+            continue;
+        }
         work += 3 * n * f * g + 2 * nonzeros * std::max(f, g);
     }
     work *= static_cast<double>(limits.epochs);

@@ -195,6 +195,48 @@ TEST_CASE("faults: the probe tests products of matrices that have been freed, ea
     CHECK(faulty.fault_count() == 4);
 }
 
+TEST_CASE("faults: the probe tests attention's sums, those of one block and those of several") {
+    const TrainingCase t = case_for({faults::Fault::none, Class::exact, "probed attention", "", "cagnet-1d", ""});
+    const auto probed = [&](faults::Fault fault) {
+        KernelSetting setting = contract::kernel_setting_of({"cpu", DType::f32, t.kernel_params});
+        setting.heads = 2;
+        ProductProbe probe(std::make_unique<FaultyBackend>(contract::catalog().kernel("cpu")->create(setting),
+                                                           Injected{fault}, true));
+        Csr a{.rows = 60, .cols = 60, .indices = {}, .values = {}};
+        for (std::int64_t r = 0; r < 60; ++r) {
+            for (std::int64_t k = 0; k < 5; ++k) {
+                a.indices.push_back(static_cast<std::int32_t>((r + 12 * k) % 60));
+                a.values.push_back(0.5 + static_cast<double>(k));
+            }
+            a.indptr.push_back(std::ssize(a.indices));
+        }
+        const auto prepared = probe.prepare(a);
+        const auto zeros = [&](std::int64_t cols) {
+            Matrix m = probe.matrix(60, cols);
+            probe.fill(m, 0);
+            return m;
+        };
+        const Matrix b = zeros(8), l = zeros(2), z = zeros(6), slopes = zeros(6), maxima = zeros(2),
+                     sums = zeros(2), slope_sums = zeros(2), g = zeros(12), c = zeros(8);
+        const AttentionRows rows{z, slopes, maxima, sums, slope_sums};
+        for (const Stage stage : {Stage{true, false}, Stage{false, true}}) {
+            probe.attend(*prepared, {.heads = 2}, b, l, rows, stage);
+            probe.attend_backward(*prepared, {.heads = 2}, g, b, c, stage);
+        }
+        probe.synchronize(StreamRole::compute);
+        Ledger ledger(0);
+        probe.test(ledger, 1);
+        CHECK(ledger.count("probe").calls == 4);
+        return ledger.fault_count();
+    };
+    CHECK(probed(faults::Fault::none) == 0);
+    CHECK(probed(faults::Fault::last_nonzero_dropped) == 4);
+    CHECK(probed(faults::Fault::softmax_of_block) == 1);
+    CHECK(probed(faults::Fault::rescale_forgotten) == 1);
+    CHECK(probed(faults::Fault::score_slope) == 2);
+    CHECK(probed(faults::Fault::given_left_out) == 2);
+}
+
 TEST_CASE("faults: sums in order of arrival are no fault, and the same to the bit when repeated") {
     const ProcessGroup world = ProcessGroup::world();
     const Entry entry{faults::Fault::none, Class::exact, "order of arrival", "", "demirci-p2p", ""};

@@ -23,6 +23,7 @@ namespace gnnbench {
 struct AttentionHeads {
     int heads = 1;
     double slope = 0.2;  ///< λ's for negative arguments
+    bool operator==(const AttentionHeads&) const = default;
 };
 
 /// What a forward pass makes of each row, stage by stage: sums over the entries so far, of weights
