@@ -1,11 +1,23 @@
 #include "attention.hpp"
 
 #include <algorithm>
+#include <vector>
 
+#include <gnnbench/usize.hpp>
+
+#include "prepared.hpp"
+#include "row_operations.hpp"
 #include "threads.hpp"
 
 namespace gnnbench::cpu {
 namespace {
+
+template <class T>
+const FlatCsr<T>& rows_of(const PreparedMatrix& a) {
+    const FlatCsr<T>* const rows = static_cast<const CpuPrepared<T>&>(a).rows_form();
+    require(rows != nullptr, "attention goes by rows, and the matrix is in another format (KernelSetting::heads)");
+    return *rows;
+}
 
 /// Runs of rows of about equal work, which threads take as they get free. `cols`: elements that an entry costs.
 template <class F>
@@ -16,22 +28,95 @@ void by_runs(const Pattern& a, std::int64_t cols, int threads, F&& f) {
     parallel_chunks(threads, runs, 1, [&](std::int64_t i, std::int64_t) { f(equal_work(a, i, runs)); });
 }
 
+/// Ranges of rows of a dense matrix.
+template <class F>
+void by_rows(ConstMatrixView m, int threads, F&& f) {
+    parallel_ranges(threads, m.rows, rows_for(1 << 14, m.cols),
+                    [&](std::int64_t begin, std::int64_t end) { f(RowRange{begin, end}); });
+}
+
 }  // namespace
 
 template <class T>
-void attend(const AttendCall<T>& call, int threads) {
+void attend(const verb::Attend& v, int threads) {
+    const AttendCall<T> call{rows_of<T>(v.a), v.shape.heads, static_cast<T>(v.shape.slope), v.b, v.l,
+                             v.rows,          v.stage};
     by_runs(call.a, call.b.cols, threads, [&](RowRange rows) { attention_operations<T>().attend(call, rows); });
 }
 
 template <class T>
-void attend_backward(const AttendBackwardCall<T>& call, int threads) {
+void attend_backward(const verb::AttendBackward& v, int threads) {
+    const AttendBackwardCall<T> call{
+        rows_of<T>(v.a), v.shape.heads, static_cast<T>(v.shape.slope), v.b, v.own, v.c, v.stage};
     by_runs(call.a, call.b.cols, threads,
             [&](RowRange rows) { attention_operations<T>().attend_backward(call, rows); });
 }
 
-template void attend(const AttendCall<float>&, int);
-template void attend(const AttendCall<double>&, int);
-template void attend_backward(const AttendBackwardCall<float>&, int);
-template void attend_backward(const AttendBackwardCall<double>&, int);
+template <class T>
+void head_dots(const verb::HeadDots& v, int threads) {
+    by_rows(v.x, threads, [&](RowRange rows) { attention_operations<T>().head_dots(v, rows); });
+}
+
+template <class T>
+void head_sums(const verb::HeadSums& v, int threads) {
+    // As column sums: the same bits at any number of threads.
+    constexpr std::int64_t run = 1 << 12;
+    const std::int64_t runs = (v.x.rows + run - 1) / run;
+    const auto cols = usize(v.x.cols);
+    std::vector<double> sums(usize(runs) * cols);
+    parallel_chunks(threads, v.x.rows, run, [&](std::int64_t begin, std::int64_t end) {
+        attention_operations<T>().head_sums(v, {begin, end}, sums.data() + usize(begin / run) * cols);
+    });
+    for (std::size_t c = 0; c < cols; ++c) {
+        double sum = 0;
+        for (std::size_t i = 0; i < usize(runs); ++i) sum += sums[i * cols + c];
+        row_of<T>(v.out, 0)[c] = static_cast<T>(sum);
+    }
+}
+
+template <class T>
+void add_heads(const verb::AddHeads& v, int threads) {
+    by_rows(v.y, threads, [&](RowRange rows) { attention_operations<T>().add_heads(v, rows); });
+}
+
+template <class T>
+void mean_of_heads(const verb::MeanOfHeads& v, int threads) {
+    const std::int64_t heads = v.x.cols / v.out.cols;
+    const T share = T{1} / static_cast<T>(heads);
+    by_rows(v.x, threads, [&](RowRange rows) {
+        for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+            const T* x = row_of<T>(v.x, r);
+            T* out = row_of<T>(v.out, r);
+            for (std::int64_t k = 0; k < v.out.cols; ++k) {
+                T sum = 0;
+                for (std::int64_t h = 0; h < heads; ++h) sum += x[k * heads + h];
+                out[k] = sum * share;
+            }
+        }
+    });
+}
+
+template <class T>
+void spread_to_heads(const verb::SpreadToHeads& v, int threads) {
+    const std::int64_t heads = v.out.cols / v.g.cols;
+    const T share = T{1} / static_cast<T>(heads);
+    by_rows(v.out, threads, [&](RowRange rows) {
+        for (std::int64_t r = rows.begin; r < rows.end; ++r)
+            for (std::int64_t k = 0; k < v.g.cols; ++k)
+                std::fill_n(row_of<T>(v.out, r) + k * heads, heads, row_of<T>(v.g, r)[k] * share);
+    });
+}
+
+#define GNNBENCH_ATTENTION_OF(T)                                        \
+    template void attend<T>(const verb::Attend&, int);                  \
+    template void attend_backward<T>(const verb::AttendBackward&, int); \
+    template void head_dots<T>(const verb::HeadDots&, int);             \
+    template void head_sums<T>(const verb::HeadSums&, int);             \
+    template void add_heads<T>(const verb::AddHeads&, int);             \
+    template void mean_of_heads<T>(const verb::MeanOfHeads&, int);      \
+    template void spread_to_heads<T>(const verb::SpreadToHeads&, int);
+GNNBENCH_ATTENTION_OF(float)
+GNNBENCH_ATTENTION_OF(double)
+#undef GNNBENCH_ATTENTION_OF
 
 }  // namespace gnnbench::cpu

@@ -27,13 +27,24 @@ struct AttendBackwardCall {
     Stage stage;
 };
 
-/// Rows in turn, an entry's scores and weights for a chunk of entries at a time.
+/// The verbs, on `threads` threads: rows in turn, an entry's scores and weights for a chunk of entries at a time. T is float or
+/// double; matrices to attend over were prepared by rows (KernelSetting::heads).
 template <class T>
-void attend(const AttendCall<T>& call, int threads);
+void attend(const verb::Attend& v, int threads);
 template <class T>
-void attend_backward(const AttendBackwardCall<T>& call, int threads);
+void attend_backward(const verb::AttendBackward& v, int threads);
+template <class T>
+void head_dots(const verb::HeadDots& v, int threads);
+template <class T>
+void head_sums(const verb::HeadSums& v, int threads);
+template <class T>
+void add_heads(const verb::AddHeads& v, int threads);
+template <class T>
+void mean_of_heads(const verb::MeanOfHeads& v, int threads);
+template <class T>
+void spread_to_heads(const verb::SpreadToHeads& v, int threads);
 
-/// For one instruction set, one thread. T is float or double.
+/// For one instruction set, one thread.
 template <class T>
 struct AttentionOperations {
     void (*attend)(const AttendCall<T>& call, RowRange rows);

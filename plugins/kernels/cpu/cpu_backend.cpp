@@ -163,88 +163,33 @@ void CpuBackend<T>::perform(const verb::Gemm& v) {
               threads_, workspace_);
 }
 
-namespace {
-
-template <class T>
-const FlatCsr<T>& rows_of(const PreparedMatrix& a) {
-    const FlatCsr<T>* const rows = static_cast<const CpuPrepared<T>&>(a).rows_form();
-    require(rows != nullptr, "attention goes by rows, and the matrix is in another format (KernelSetting::heads)");
-    return *rows;
-}
-
-}  // namespace
-
 template <class T>
 void CpuBackend<T>::perform(const verb::Attend& v) {
-    cpu::attend(
-        AttendCall<T>{rows_of<T>(v.a), v.shape.heads, static_cast<T>(v.shape.slope), v.b, v.l, v.rows, v.stage},
-        threads_);
+    cpu::attend<T>(v, threads_);
 }
-
 template <class T>
 void CpuBackend<T>::perform(const verb::AttendBackward& v) {
-    cpu::attend_backward(AttendBackwardCall<T>{rows_of<T>(v.a), v.shape.heads, static_cast<T>(v.shape.slope), v.b,
-                                               v.own, v.c, v.stage},
-                         threads_);
+    cpu::attend_backward<T>(v, threads_);
 }
-
 template <class T>
 void CpuBackend<T>::perform(const verb::HeadDots& v) {
-    parallel_ranges(threads_, v.x.rows, least_rows(v.x.cols), [&](std::int64_t begin, std::int64_t end) {
-        attention_operations<T>().head_dots(v, {begin, end});
-    });
+    cpu::head_dots<T>(v, threads_);
 }
-
 template <class T>
 void CpuBackend<T>::perform(const verb::HeadSums& v) {
-    // As column sums: the same bits at any number of threads.
-    constexpr std::int64_t run = 1 << 12;
-    const std::int64_t runs = (v.x.rows + run - 1) / run;
-    const auto cols = usize(v.x.cols);
-    std::vector<double> sums(usize(runs) * cols);
-    parallel_chunks(threads_, v.x.rows, run, [&](std::int64_t begin, std::int64_t end) {
-        attention_operations<T>().head_sums(v, {begin, end}, sums.data() + usize(begin / run) * cols);
-    });
-    for (std::size_t c = 0; c < cols; ++c) {
-        double sum = 0;
-        for (std::size_t i = 0; i < usize(runs); ++i) sum += sums[i * cols + c];
-        row_of<T>(v.out, 0)[c] = static_cast<T>(sum);
-    }
+    cpu::head_sums<T>(v, threads_);
 }
-
 template <class T>
 void CpuBackend<T>::perform(const verb::AddHeads& v) {
-    parallel_ranges(threads_, v.y.rows, least_rows(v.y.cols), [&](std::int64_t begin, std::int64_t end) {
-        attention_operations<T>().add_heads(v, {begin, end});
-    });
+    cpu::add_heads<T>(v, threads_);
 }
-
 template <class T>
 void CpuBackend<T>::perform(const verb::MeanOfHeads& v) {
-    const std::int64_t heads = v.x.cols / v.out.cols;
-    const T share = T{1} / static_cast<T>(heads);
-    parallel_ranges(threads_, v.x.rows, least_rows(v.x.cols), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t r = begin; r < end; ++r) {
-            const T* x = row_of<T>(v.x, r);
-            T* out = row_of<T>(v.out, r);
-            for (std::int64_t k = 0; k < v.out.cols; ++k) {
-                T sum = 0;
-                for (std::int64_t h = 0; h < heads; ++h) sum += x[k * heads + h];
-                out[k] = sum * share;
-            }
-        }
-    });
+    cpu::mean_of_heads<T>(v, threads_);
 }
-
 template <class T>
 void CpuBackend<T>::perform(const verb::SpreadToHeads& v) {
-    const std::int64_t heads = v.out.cols / v.g.cols;
-    const T share = T{1} / static_cast<T>(heads);
-    parallel_ranges(threads_, v.out.rows, least_rows(v.out.cols), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t r = begin; r < end; ++r)
-            for (std::int64_t k = 0; k < v.g.cols; ++k)
-                std::fill_n(row_of<T>(v.out, r) + k * heads, heads, row_of<T>(v.g, r)[k] * share);
-    });
+    cpu::spread_to_heads<T>(v, threads_);
 }
 
 template <class T>
