@@ -36,6 +36,13 @@ CellValue value_of(const json& j) {
     return j.dump();
 }
 
+/// What an identity leaves out where it is the default, since keys came later than the first cells (spec's
+/// Field::is_later).
+const CellFields later_fields_of_model = {{"model.heads", std::string("1")},
+                                          {"model.combine", std::string("concat")},
+                                          {"model.negative_slope", 0.2},
+                                          {"model.residual", false}};
+
 /// SQL has no type of its own for true and false.
 SqlValue in_sql(const CellValue& value) {
     return std::visit(
@@ -99,6 +106,8 @@ std::string field_text(const CellFields& cell, const std::string& field) {
 
 CellFields cell_fields(const json& identity) {
     CellFields fields;
+    if (identity.contains("model"))
+        for (const auto& [field, value] : later_fields_of_model) fields[field] = value;
     for (const auto& [key, value] : identity.items()) {
         if (key == "slowdown" && value.is_object()) {
             fields[key] = value_of(value.value("label", json()));

@@ -1,9 +1,10 @@
 #include "spec/values.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <span>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -42,9 +43,9 @@ Read ValueReader::read(const Field& field, const YamlNode& node, const std::stri
         case FieldType::widths:
             return widths(field, node, key);
         case FieldType::count_per_layer:
-            return count_per_layer(field, node, key);
+            return per_layer<std::int64_t>(field, node, key);
         case FieldType::per_layer:
-            return per_layer(field, node, key);
+            return per_layer<double>(field, node, key);
         case FieldType::slowdown:
             return slowdown(field, node, key);
         case FieldType::dataset:
@@ -127,51 +128,25 @@ Read ValueReader::texts(const Field& field, const YamlNode& node, const std::str
     return Read(std::move(all));
 }
 
-namespace {
-
-/// Calls read(item) for a value alone or each of a list; false as soon as one call is.
-template <class F>
-bool for_each_layer(const YamlNode& node, F&& read) {
-    if (!node.is(Kind::list)) return read(node);
-    return std::ranges::all_of(node.items, read);
-}
-
-}  // namespace
-
-Read ValueReader::count_per_layer(const Field& field, const YamlNode& node, const std::string& key) const {
-    std::vector<std::int64_t> all;
-    const bool fit = for_each_layer(node, [&](const YamlNode& item) {
-        std::int64_t count = 0;
-        if (!to_integer(item, count) || !field.range.contains(static_cast<double>(count))) {
-            unexpected(field, item, key);
-            return false;
-        }
-        all.push_back(count);
-        return true;
-    });
-    if (!fit) return {};
-    if (all.empty()) {
+template <class Number>
+Read ValueReader::per_layer(const Field& field, const YamlNode& node, const std::string& key) const {
+    const auto read = [](const YamlNode& item, Number& value) {
+        if constexpr (std::is_integral_v<Number>)
+            return to_integer(item, value);
+        else
+            return to_real(item, value);
+    };
+    const auto items = node.is(Kind::list) ? std::span(node.items) : std::span(&node, 1);
+    if (items.empty()) {
         findings_.add(node.place, key, fmt::format("expected {}; found an empty list", expectation(field)));
         return {};
     }
-    return Read(std::move(all));
-}
-
-Read ValueReader::per_layer(const Field& field, const YamlNode& node, const std::string& key) const {
-    std::vector<double> all;
-    const bool fit = for_each_layer(node, [&](const YamlNode& item) {
-        double value = 0;
-        if (!to_real(item, value) || !field.range.contains(value)) {
-            unexpected(field, item, key);
-            return false;
-        }
+    std::vector<Number> all;
+    for (const YamlNode& item : items) {
+        Number value = 0;
+        if (!read(item, value) || !field.range.contains(static_cast<double>(value)))
+            return unexpected(field, item, key);
         all.push_back(value);
-        return true;
-    });
-    if (!fit) return {};
-    if (all.empty()) {
-        findings_.add(node.place, key, fmt::format("expected {}; found an empty list", expectation(field)));
-        return {};
     }
     return Read(std::move(all));
 }

@@ -26,8 +26,8 @@ private:
     std::optional<FieldValue> real(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> texts(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> widths(const Field& field, const YamlNode& node, const std::string& key) const;
-    std::optional<FieldValue> count_per_layer(const Field& field, const YamlNode& node,
-                                              const std::string& key) const;
+    /// A number for all layers, or a list of one for each.
+    template <class Number>
     std::optional<FieldValue> per_layer(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> slowdown(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> plugin(PluginKind kind, const YamlNode& node, const std::string& key) const;

@@ -2,6 +2,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "record/cell_filter.hpp"
+#include "spec/fields.hpp"
 #include "spec_fakes.hpp"
 
 using namespace gnnbench;
@@ -116,6 +118,25 @@ TEST_CASE("keys that came later are part of an identity where they are not the d
     other = gat;
     other.model.negative_slope = 0.1;
     CHECK(cell_digest(gat) != cell_digest(other));
+}
+
+TEST_CASE("what an identity leaves out can be named in expressions: it has the default") {
+    const CellFields named = cell_fields(to_json(sample(), JsonFor::identity));
+    int later = 0;
+    for (const Field& f : fields()) {
+        if (!f.is_later) continue;
+        INFO(f.path);
+        CHECK(field_text(named, std::string(f.path)) == f.fallback);
+        ++later;
+    }
+    CHECK(later == 4);
+    const auto cells = read(
+                           "dataset: {generate: dcsbm}\nscheme: serial\npartitioner: random\ngpus: 1\n"
+                           "model: {layers: gat, hidden: [8]}\nmatrix:\n  model.heads: [1, [4, 1]]\n  exclude:\n"
+                           "    - {where: \"model.heads = '1'\", reason: one head}\n")
+                           .cells;
+    REQUIRE(cells.size() == 1);
+    CHECK(cells[0].model.heads == std::vector<std::int64_t>{4, 1});
 }
 
 TEST_CASE("identities stay what they were in earlier databases") {
