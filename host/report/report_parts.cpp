@@ -98,7 +98,6 @@ ReportPart definition_part(const ResolvedTable& r, const CellAnchors& anchors, c
     if (comma != std::string::npos) part.title = t.source.substr(comma + 2) + ": " + t.title;
     Table table = linked_table(r, anchors);
     if (!table.heading.empty()) table.heading.front().clear();  // the part's title
-    part.html.clear();
     if (t.plot) {
         part.html += paragraphs(remarks_on_figure(r), 0);
         if (drawing.empty())

@@ -73,7 +73,8 @@ std::string grid_html(const Table& t, Groups of) {
 std::string table_html(const Table& t) {
     std::string out = "<figure class=\"gnnbench-table\">\n<figcaption>\n";
     const auto lines = [&](std::span<const std::string> all) {
-        for (const std::string& line : all) out += "<p>" + html_escaped(line) + "</p>\n";
+        for (const std::string& line : all)
+            if (!line.empty()) out += "<p>" + html_escaped(line) + "</p>\n";
     };
     lines(t.above());
     if (t.rows.empty()) return out + "<p>" + html_escaped(t.nothing) + "</p>\n</figcaption>\n</figure>\n";

@@ -71,15 +71,15 @@ public:
     }
 
 private:
-    /// Attention's weights multiply exponentials: a sum of them must not vanish.
+    /// Attention's weights multiply exponentials: a sum of them must not vanish beside the largest score.
     void require_usable_weights() const {
         const GraphView& graph = problem_.dataset.graph;
         if (problem_.model.kind != LayerKind::gat || graph.weights.empty()) return;
         for (const GlobalId v : problem_.index.owned(held_part_))
             for (auto e = graph.indptr[usize(value(v))]; e < graph.indptr[usize(value(v)) + 1]; ++e)
-                if (!(graph.weights[usize(e)] >= 0))
+                if (!(graph.weights[usize(e)] > 0))
                     throw DataError(
-                        fmt::format("layers: gat needs weights of at least 0, which multiply exponentials; "
+                        fmt::format("layers: gat needs positive weights, which multiply exponentials; "
                                     "the edge from {} to {} has {}",
                                     graph.indices[usize(e)], value(v), graph.weights[usize(e)]));
     }

@@ -299,19 +299,25 @@ TEST_CASE("a strategy trains GraphSAGE and GIN as serial does, or says that it t
         }
 }
 
+/// Trains the model by each variant of the strategy on every graph, or none where it refuses; the refusal.
+std::string trained_or_refused(const std::string& name, const ModelVariant& v) {
+    int ran = 0;
+    std::size_t place = 0;
+    for (const StrategyVariant& s : variants(name)) {
+        std::size_t of_variant = place++;
+        for (const auto& g : all_graphs())
+            if (of_selection(of_variant++)) check(s, "random", {"reference", DType::f64}, v, g, ran);
+    }
+    std::string why = refusal(name, v);
+    INFO(name << " ran " << ran << " cases; refuses: " << why);
+    CHECK((ran > 0) == why.empty());
+    return why;
+}
+
 TEST_CASE("a strategy attends as serial does, or says why it cannot") {
-    const ModelVariant v = attention({7, 6, 3}, {3, 2});
     for (const std::string& name : served_strategies()) DYNAMIC_SECTION(name) {
-            int ran = 0;
-            std::size_t place = 0;
-            for (const StrategyVariant& s : variants(name)) {
-                std::size_t of_variant = place++;
-                for (const auto& g : all_graphs())
-                    if (of_selection(of_variant++)) check(s, "random", {"reference", DType::f64}, v, g, ran);
-            }
-            const std::string why = refusal(name, v);
-            INFO(name << " ran " << ran << " cases; refuses: " << why);
-            CHECK((ran > 0) == why.empty());
+            const std::string why = trained_or_refused(name, attention({7, 6, 3}, {3, 2}));
+            INFO("refuses: " << why);
             const bool attends = name == "serial" || name == "cagnet-1d" || name == "mg-gcn" || name == "sa-1d" ||
                                  name == "demirci-p2p";
             CHECK(why.empty() == attends);
@@ -323,16 +329,8 @@ TEST_CASE(
     ModelVariant v{.name = "sparse features"};
     v.model.sparse_features = true;
     for (const std::string& name : served_strategies()) DYNAMIC_SECTION(name) {
-            int ran = 0;
-            std::size_t place = 0;
-            for (const StrategyVariant& s : variants(name)) {
-                std::size_t of_variant = place++;
-                for (const auto& g : all_graphs())
-                    if (of_selection(of_variant++)) check(s, "random", {"reference", DType::f64}, v, g, ran);
-            }
-            const std::string why = refusal(name, v);
-            INFO(name << " ran " << ran << " cases; refuses: " << why);
-            CHECK((ran > 0) == why.empty());
+            const std::string why = trained_or_refused(name, v);
+            INFO("refuses: " << why);
             if (name == "cagnet-2d" || name == "cagnet-3d" || name == "plexus-3d")
                 CHECK_THAT(why, Catch::Contains("cuts X by columns"));
             else

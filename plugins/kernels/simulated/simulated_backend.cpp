@@ -303,8 +303,8 @@ void SimulatedBackend::stream(std::span<const verb::Operand> operands, Action ac
     issue(costs_.streamed(moved(all)), std::move(action));
 }
 
-/// As a product of the operand's width: its rows are read in the same order. What is computed for each entry hides behind
-/// that, which gathers' rates say; what rows hold beside the product's result is read and written in order.
+/// As a product of the operand's width, whose rows are read in the same order; what rows hold beside the product's result is
+/// read and written in order where that is followed. What is computed for each entry is not charged: a lower bound.
 void SimulatedBackend::attend(const PreparedMatrix& matrix, ConstMatrixView b,
                               std::span<const verb::Operand> others, Stage stage, Action action) {
     const auto& a = static_cast<const SizedMatrix&>(matrix);

@@ -43,7 +43,7 @@ public:
     /// overlap. Leaves nothing in flight that touches b or c.
     virtual void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& epilogue) = 0;
     /// The same stages with another sum, such as attention's. Throws LogicError where a strategy has none: it adds sums up on
-    /// other ranks than those of their rows, and refuses attention (why_not_attention).
+    /// other ranks than those of their rows, and refuses attention (row_parallel_why_unsupported).
     virtual void accumulate(Direction d, BlockSum& sum);
     /// Called before the products of a training epoch, and of a forward pass that only evaluates.
     virtual void begin_epoch(std::int64_t /*epoch*/) {}
