@@ -6,6 +6,7 @@
 #include <gnnbench/usize.hpp>
 
 #include "check/judge_rows.hpp"
+#include "check/product_blocks.hpp"
 #include "check/widest_vectors.hpp"
 
 namespace gnnbench {
@@ -66,15 +67,14 @@ void sum_row(std::span<const double> values, std::span<const std::int32_t> indic
     }
 }
 
-/// sums += a·b and sizes += |a·b|, element by element.
+/// sums = Σ a_k·b_k and sizes = Σ |a_k·b_k| of each element of rows [first, last) of A·B.
 GNNBENCH_WIDEST_VECTORS
-void accumulate(double a, const double* __restrict b, std::int64_t n, double* __restrict sums,
-                double* __restrict sizes) {
-    for (std::int64_t j = 0; j < n; ++j) {
-        const double product = a * b[j];
-        sums[j] += product;
-        sizes[j] += std::abs(product);
-    }
+void sum_rows(const LeftFactor& a, const HostMatrix& b, std::int64_t first, std::int64_t last, double* sums,
+              double* sizes) {
+    over_product(a, b, first, last, sums, sizes, [](double product, double& sum, double& size) {
+        sum += product;
+        size += std::abs(product);
+    });
 }
 
 /// A row of the product, summed over `terms` products.
@@ -151,42 +151,23 @@ void judge_spmm(Judgement& judgement, const FoundProduct& found, std::span<const
     judge_rows(judgement, found.threads, found.c.rows, work, 16, judge);
 }
 
-namespace {
-
-/// A tall, the result small: rows [first, last) of the result by one pass over the rows of both.
-void judge_tall(Judgement& judgement, const FoundProduct& found, std::int64_t first, std::int64_t last,
-                const HostMatrix& a, const HostMatrix& b) {
-    const std::int64_t cols = found.c.cols;
-    std::vector<double> sums(usize((last - first) * cols)), sizes(sums.size());
-    for (std::int64_t k = 0; k < b.rows; ++k)
-        for (std::int64_t r = first; r < last; ++r)
-            accumulate(a(k, r), b.values.data() + k * cols, cols, sums.data() + (r - first) * cols,
-                       sizes.data() + (r - first) * cols);
-    for (std::int64_t r = first; r < last; ++r)
-        judge_row(judgement, found, r, static_cast<double>(b.rows), sums.data() + (r - first) * cols,
-                  sizes.data() + (r - first) * cols);
-}
-
-}  // namespace
-
 void judge_gemm(Judgement& judgement, const FoundProduct& found, Transpose ta, const HostMatrix& a, Transpose tb,
                 const HostMatrix& b) {
     if (tb == Transpose::yes) return judge_gemm(judgement, found, ta, a, Transpose::no, transposed(b));
     const std::int64_t inner = b.rows, rows = found.c.rows, cols = found.c.cols;
     const double work = static_cast<double>(rows) * static_cast<double>(inner) * static_cast<double>(cols);
-    const bool tall = ta == Transpose::yes;
-    const auto judge = [&](std::int64_t first, std::int64_t last, Judgement& part) {
-        if (tall) return judge_tall(part, found, first, last, a, b);
-        std::vector<double> sums(usize(cols)), sizes(sums.size());
-        for (std::int64_t r = first; r < last; ++r) {
-            std::fill(sums.begin(), sums.end(), 0.0);
-            std::fill(sizes.begin(), sizes.end(), 0.0);
-            for (std::int64_t k = 0; k < inner; ++k)
-                accumulate(a(r, k), b.values.data() + k * cols, cols, sums.data(), sizes.data());
-            judge_row(part, found, r, static_cast<double>(inner), sums.data(), sizes.data());
+    const LeftFactor left = LeftFactor::of(a, ta == Transpose::yes);
+    const auto judge = [&](std::int64_t begin, std::int64_t end, Judgement& part) {
+        for (std::int64_t first = begin; first < end; first += rows_at_once) {
+            const std::int64_t last = std::min(end, first + rows_at_once);
+            std::vector<double> sums(usize((last - first) * cols)), sizes(sums.size());
+            sum_rows(left, b, first, last, sums.data(), sizes.data());
+            for (std::int64_t r = first; r < last; ++r)
+                judge_row(part, found, r, static_cast<double>(inner), sums.data() + (r - first) * cols,
+                          sizes.data() + (r - first) * cols);
         }
     };
-    judge_rows(judgement, found.threads, rows, work, tall ? 1 : 16, judge);
+    judge_rows(judgement, found.threads, rows, work, 16, judge);
 }
 
 }  // namespace gnnbench

@@ -6,6 +6,7 @@
 
 #include <gnnbench/usize.hpp>
 
+#include "check/product_blocks.hpp"
 #include "check/widest_vectors.hpp"
 
 namespace gnnbench {
@@ -20,6 +21,16 @@ void add_squares(double a, const double* __restrict b, std::int64_t n, double* _
         sums[j] += product;
         squares[j] += sums[j] * sums[j] + product * product;
     }
+}
+
+/// The same for each element of rows [first, last) of A·B.
+GNNBENCH_WIDEST_VECTORS
+void square_rows(const LeftFactor& a, const HostMatrix& b, std::int64_t first, std::int64_t last, double* sums,
+                 double* squares) {
+    over_product(a, b, first, last, sums, squares, [](double product, double& sum, double& square) {
+        sum += product;
+        square += sum * sum + product * product;
+    });
 }
 
 /// Calls work(first, last) over runs of rows, one for each thread.
@@ -57,21 +68,17 @@ HostMatrix squares_of_gemm(Transpose ta, const HostMatrix& a, Transpose tb, cons
             for (std::int64_t c = 0; c < b.cols; ++c) turned(c, r) = b(r, c);
         return squares_of_gemm(ta, a, Transpose::no, turned, threads);
     }
-    const bool tall = ta == Transpose::yes;  // then a pass over the rows of both
-    HostMatrix squares(tall ? a.cols : a.rows, b.cols);
+    const bool turned = ta == Transpose::yes;
+    HostMatrix squares(turned ? a.cols : a.rows, b.cols);
     const double work = static_cast<double>(a.values.size()) * static_cast<double>(b.cols);
     over_rows(threads, squares.rows, work, [&](std::int64_t first, std::int64_t last) {
-        std::vector<double> sums(usize((last - first) * b.cols));
-        const auto add = [&](std::int64_t r, std::int64_t k) {
-            add_squares(tall ? a(k, r) : a(r, k), b.values.data() + k * b.cols, b.cols,
-                        sums.data() + (r - first) * b.cols, squares.values.data() + r * b.cols);
-        };
-        if (tall)
-            for (std::int64_t k = 0; k < b.rows; ++k)
-                for (std::int64_t r = first; r < last; ++r) add(r, k);
-        else
-            for (std::int64_t r = first; r < last; ++r)
-                for (std::int64_t k = 0; k < b.rows; ++k) add(r, k);
+        std::vector<double> sums;
+        for (std::int64_t begin = first; begin < last; begin += rows_at_once) {
+            const std::int64_t end = std::min(last, begin + rows_at_once);
+            sums.assign(usize((end - begin) * b.cols), 0.0);
+            square_rows(LeftFactor::of(a, turned), b, begin, end, sums.data(),
+                        squares.values.data() + begin * b.cols);
+        }
     });
     return squares;
 }

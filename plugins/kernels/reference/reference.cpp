@@ -130,16 +130,16 @@ private:
 
     void perform(const verb::Gemm& v) override {
         const std::int64_t inner = v.inner();
+        std::vector<T> turned;  // Bᵀ's rows, where B is transposed
+        if (v.tb == Transpose::yes)
+            for (std::int64_t k = 0; k < inner; ++k)
+                for (std::int64_t j = 0; j < v.c.cols; ++j) turned.push_back(at<T>(v.b, j, k));
         std::vector<double> sums(usize(v.c.cols));
         for (std::int64_t r = 0; r < v.c.rows; ++r) {
             std::fill(sums.begin(), sums.end(), 0.0);
             for (std::int64_t k = 0; k < inner; ++k) {
                 const double left = v.ta == Transpose::no ? at<T>(v.a, r, k) : at<T>(v.a, k, r);
-                if (v.tb == Transpose::no) {
-                    add_product(left, &at<T>(v.b, k, 0), sums);
-                    continue;
-                }
-                for (std::int64_t j = 0; j < v.c.cols; ++j) sums[usize(j)] += left * at<T>(v.b, j, k);
+                add_product(left, v.tb == Transpose::no ? &at<T>(v.b, k, 0) : turned.data() + k * v.c.cols, sums);
             }
             for (std::int64_t j = 0; j < v.c.cols; ++j) store(v.c, r, j, v.s, v.e, sums[usize(j)]);
         }
