@@ -66,7 +66,7 @@ namespace {
 ResolvedCell resolved_place(const TableDefinition& t, const TableLine& row, const TableLine& column,
                             const CellNumbers& numbers) {
     ResolvedCell place;
-    place.measure = column.measure ? &*column.measure : row.measure ? &*row.measure : &t.measure;
+    place.measure = &t.measure_of(row, column);
     if (const auto given = t.published.find({row.name, column.name}); given != t.published.end()) {
         place.given = &given->second;
         const ShownUnit* unit = find_unit(place.given->unit);

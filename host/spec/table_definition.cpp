@@ -25,6 +25,7 @@ TableLine read_line(const YamlNode& n, const Measure& fallback, Findings& findin
     line.section = text_at(n, "section");
     line.where = conditions(n.find("where"));
     if (const YamlNode* cell = n.find("cell")) line.measure = read_measure(*cell, fallback, findings);
+    line.base = conditions(n.find("against"));
     line.measured = text_at(n, "measured") != "false";
     return line;
 }
@@ -34,7 +35,7 @@ std::vector<TableLine> read_lines(const YamlNode& n, const Measure& fallback, Fi
     if (n.is(YamlNode::Kind::map)) {
         const std::string field = text_at(n, "over");
         for (const std::string& value : texts(n.find("values")))
-            lines.push_back({value, value, "", {{field, {value}}}, {}, true, n.place});
+            lines.push_back({value, value, "", {{field, {value}}}, {}, {}, true, n.place});
     } else {
         for (const YamlNode& item : n.items) lines.push_back(read_line(item, fallback, findings));
     }
@@ -43,6 +44,29 @@ std::vector<TableLine> read_lines(const YamlNode& n, const Measure& fallback, Fi
         if (!names.insert(line.name).second)
             findings.add(line.place, line.name, "two lines have this name; rename one and keep its label");
     return lines;
+}
+
+/// What the places of lines with a base of their own show.
+void rebase(TableDefinition& t, Findings& findings) {
+    std::set<const TableLine*> idle;
+    for (const auto* lines : {&t.rows, &t.columns})
+        for (const TableLine& line : *lines)
+            if (!line.base.empty()) idle.insert(&line);
+    if (idle.empty()) return;
+    for (const TableLine& row : t.rows)
+        for (const TableLine& column : t.columns) {
+            const TableLine& line = column.base.empty() ? row : column;
+            Measure m = t.measure_of(row, column);
+            if (line.base.empty() || m.against == Against::nothing) continue;
+            m.base = line.base;
+            t.rebased.emplace(std::pair(row.name, column.name), std::move(m));
+            idle.erase(&line);
+        }
+    for (const TableLine* line : idle)
+        findings.add(line->place, "against",
+                     fmt::format("no place of {} compares with another cell; expected a `cell` with speed_up_over, "
+                                 "relative_to or the like",
+                                 line->name));
 }
 
 /// A table is for people, and each of its places is looked for among all cells.
@@ -112,6 +136,7 @@ void fill(TableDefinition& t, const YamlNode& root, Findings& findings) {
     t.where = conditions(root.find("where"));
     t.rows = read_lines(*root.find("rows"), t.measure, findings);
     t.columns = read_lines(*root.find("columns"), t.measure, findings);
+    rebase(t, findings);
     if (root.find("show")) {
         const auto shown = texts(root.find("show"));
         const auto has = [&](const char* word) {
@@ -137,6 +162,11 @@ std::string contents(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+const Measure& TableDefinition::measure_of(const TableLine& row, const TableLine& column) const {
+    if (const auto own = rebased.find({row.name, column.name}); own != rebased.end()) return own->second;
+    return column.measure ? *column.measure : row.measure ? *row.measure : measure;
+}
 
 TableDefinition read_table_definition(const std::string& text, const std::filesystem::path& file,
                                       const std::string& published, const std::string& measured) {

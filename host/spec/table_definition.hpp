@@ -54,6 +54,7 @@ struct TableLine {
     std::string section;  ///< the title above it
     Conditions where;
     std::optional<Measure> measure;
+    Conditions base{};     ///< in place of the base of the measures that it meets; empty: theirs
     bool measured = true;  ///< false: another system's, with published numbers only
     Place place;
 };
@@ -109,7 +110,10 @@ struct TableDefinition {
     std::optional<PlotDefinition> plot;
     std::map<std::pair<std::string, std::string>, Published> published;  ///< by row and column
     std::map<std::pair<std::string, std::string>, Counted> counted;      ///< likewise
+    std::map<std::pair<std::string, std::string>, Measure> rebased;      ///< of lines with a base of their own
     std::map<std::string, double> vertices;  ///< of the paper's graphs, by the name of a dataset
+
+    const Measure& measure_of(const TableLine& row, const TableLine& column) const;
 };
 
 /// Reads a definition and the numbers for it from published.csv and measured.csv beside it. Throws ExperimentError with

@@ -252,6 +252,18 @@ TEST_CASE("speed-up over another cell, and relative to it") {
                Contains("over |\n"));
 }
 
+TEST_CASE("a line compares with other cells than its cells' measure says") {
+    Sample s = sample();
+    s.add("a", 1, {0.006});
+    s.add("a", 2, {0.002});
+    s.add("a", 4, {0.001});
+    const std::string text = s.render_as(definition(
+        "rows: [{name: one}, {name: two, against: {gpus: 2}}]\n"
+        "columns: [{name: x, where: {scheme: a, gpus: 4}, cell: {speed_up_over: {gpus: 1}}},"
+        " {name: ms, where: {scheme: a, gpus: 4}}]\n"));
+    CHECK_THAT(text, Contains("one  | 6.00  | 1.00\n") && Contains("two  | 2.00  | 1.00\n"));
+}
+
 TEST_CASE("what a command counted stands beside the paper's, with its origin") {
     const TableDefinition t =
         read_table_definition("title: T\nsource: S\nrows: [a, b]\ncolumns: [x]\ncell: {decimals: 3}\n", "p/t.yaml",

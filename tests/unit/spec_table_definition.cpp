@@ -47,6 +47,8 @@ TEST_CASE("what is wrong in a definition is said with its line, all of it at onc
     CHECK_THAT(mistakes(plain + "where: [{gpus: {}}]\n"), Contains("expected a value or a list of values"));
     CHECK_THAT(mistakes(plain + "cell: {metric: epoch_s, relative_to: gpus = 1}\n"),
                Contains("relative_to: expected a mapping of fields to values"));
+    CHECK_THAT(mistakes("title: T\nsource: S\nrows: [{name: r, against: {gpus: 1}}]\ncolumns: [x]\n"),
+               Contains("against: no place of r compares with another cell"));
     CHECK(mistakes(plain + "where: [gpus > 2, {scheme.overlap: [false, null]}]\n").empty());
     CHECK_THAT(mistakes(plain + "plot: {x_label: n}\n"), Contains("kind: is required"));
     CHECK_THAT(mistakes("title: T\nsource: S\nrows: [a, a]\ncolumns: {over: gpus}\n"),
