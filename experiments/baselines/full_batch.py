@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Full-batch GCN and GraphSAGE by another framework: a program for `scheme: {command: …}` (docs/baselines.md).
+"""Full-batch GCN, GraphSAGE and GAT by another framework: a program for `scheme: {command: …}` (docs/baselines.md).
 
 usage: full_batch.py FRAMEWORK [--compile] JOB
        full_batch.py FRAMEWORK [--compile] --probe cpu|cuda
 
-FRAMEWORK is torch.sparse (PyTorch's CSR × dense, called directly), pyg (PyTorch Geometric's GCNConv and SAGEConv on a
-CSR matrix) or dgl (DGL's GraphConv and SAGEConv); --compile trains through torch.compile. Uses the environment that
-setup.sh made for the framework, where there is one, else the Python that it is started with.
+FRAMEWORK is torch.sparse (PyTorch's CSR × dense, called directly; not GAT), pyg (PyTorch Geometric's GCNConv and SAGEConv on
+a CSR matrix, its GATConv on a list of edges) or dgl (DGL's GraphConv, SAGEConv and GATConv); --compile trains through
+torch.compile. Uses the environment that setup.sh made for the framework, where there is one, else the Python that it is
+started with.
 """
 
 import json
@@ -102,7 +103,7 @@ def csr_tensor(adjacency, data, device):
 
 # --- frameworks -----------------------------------------------------------------------------------------------------
 # Each makes the layers, functions of H [n × f], from the weights and bias of each: Â H W + b [n × g] of [W] in GCN,
-# H W_self + Â H W_neighbour + b of [W_self, W_neighbour] in GraphSAGE.
+# H W_self + Â H W_neighbour + b of [W_self, W_neighbour] in GraphSAGE, attention's [n × g] of [W, a_row, a_neighbour] in GAT.
 
 
 def torch_sparse_layers(data, model, parameters, device):
@@ -150,9 +151,64 @@ def torch_sparse_layers(data, model, parameters, device):
     return [layer(weights, bias, l > 0 or not once) for l, (weights, bias) in enumerate(parameters)]
 
 
+def heads_of(model, layer):
+    heads = model.get("heads", 1)
+    return heads if isinstance(heads, int) else heads[layer]
+
+
+def means(model, layer):
+    """Whether the layer's output is its heads' mean, not their columns."""
+    return layer + 2 == len(model["widths"]) or model.get("combine", "concat") == "mean"
+
+
+def gat_layers(model, parameters, make):
+    """Layers of convolutions that `make` makes: make(f, d, heads, mean) is a module without bias and a dictionary of its
+    parameters `weight` [heads · d × f], `row` and `neighbour` [1 × heads × d]. Ours interleave heads, column k · heads + h;
+    theirs have head after head, as have the inputs of the layer after one that concatenates."""
+    import torch
+
+    def head_after_head(columns, heads):
+        return columns.unflatten(-1, (-1, heads)).transpose(-1, -2).flatten(-2)
+
+    layers, before = [], 1  # heads beside each other in the layer's input
+    for l, (weights, bias) in enumerate(parameters):
+        heads, mean = heads_of(model, l), means(model, l)
+        weight, row, neighbour = (head_after_head(w.detach(), heads) for w in weights)
+        weight = head_after_head(weight.T, before)
+        d = weight.shape[0] // heads
+        conv, own = make(weight.shape[1], d, heads, mean)
+        own["weight"].data = weight.contiguous()
+        own["row"].data, own["neighbour"].data = row.reshape(1, heads, d), neighbour.reshape(1, heads, d)
+        if bias is not None and not mean:
+            bias = torch.nn.Parameter(head_after_head(bias.detach(), heads).contiguous())
+        parameters[l] = ([own["weight"], own["row"], own["neighbour"]], bias)
+        layers.append(lambda h, conv=conv, bias=bias: conv(h) if bias is None else conv(h) + bias)
+        before = 1 if mean else heads
+    return layers
+
+
+def pyg_gat_layers(data, model, parameters, device):
+    import numpy as np
+    import torch
+    from torch_geometric.nn import GATConv
+
+    a = data.adjacency
+    edges = torch.from_numpy(np.stack([a.indices, a.rows]).astype(np.int64)).to(device)
+
+    def make(f, d, heads, mean):
+        conv = GATConv(f, d, heads, concat=not mean, negative_slope=model.get("negative_slope", 0.2),
+                       add_self_loops=False, bias=False).to(device, data.dtype)
+        return lambda h: conv(h, edges), {"weight": conv.lin.weight, "row": conv.att_dst, "neighbour": conv.att_src}
+
+    return gat_layers(model, parameters, make)
+
+
 def pyg_layers(data, model, parameters, device):
     import torch
     from torch_geometric.nn import GCNConv, SAGEConv
+
+    if model["layers"] == "gat":
+        return pyg_gat_layers(data, model, parameters, device)
 
     a = csr_tensor(data.adjacency, data, device)
 
@@ -177,6 +233,18 @@ def pyg_layers(data, model, parameters, device):
     return [lambda h, conv=conv: conv(h, a) for conv in layers]
 
 
+def dgl_gat_layers(graph, data, model, parameters, device):
+    import dgl
+
+    def make(f, d, heads, mean):
+        conv = dgl.nn.GATConv(f, d, heads, negative_slope=model.get("negative_slope", 0.2), bias=False,
+                              allow_zero_in_degree=True).to(device, data.dtype)
+        combined = (lambda h: conv(graph, h).mean(1)) if mean else (lambda h: conv(graph, h).flatten(1))
+        return combined, {"weight": conv.fc.weight, "row": conv.attn_r, "neighbour": conv.attn_l}
+
+    return gat_layers(model, parameters, make)
+
+
 def dgl_layers(data, model, parameters, device):
     import dgl
     import torch
@@ -187,6 +255,8 @@ def dgl_layers(data, model, parameters, device):
     graph = dgl.graph(ends, num_nodes=a.n).formats(["csr", "csc"])
     graph.create_formats_()
     graph = graph.to(device)
+    if model["layers"] == "gat":
+        return dgl_gat_layers(graph, data, model, parameters, device)
     sage = model["layers"] == "sage"
     norm = a.by_degrees or "none"
     edge_weights = None if a.by_degrees else torch.from_numpy(a.values).to(device, data.dtype)
@@ -232,8 +302,10 @@ def read_parameters(job, device):
     def bias(name):
         return torch.nn.Parameter(initial_parameter(job, name, device).reshape(-1)) if job["model"]["bias"] else None
 
-    kinds = {"gcn": [""], "sage": ["_self", "_neighbour"]}[job["model"]["layers"]]
-    return [([parameter(f"W{l}{k}") for k in kinds], bias(f"b{l}")) for l in range(len(job["model"]["widths"]) - 1)]
+    names = {"gcn": ["W{}"], "sage": ["W{}_self", "W{}_neighbour"], "gat": ["W{}", "a{}_row", "a{}_neighbour"]}
+    kinds = names[job["model"]["layers"]]
+    layers = range(len(job["model"]["widths"]) - 1)
+    return [([parameter(name.format(l)) for name in kinds], bias(f"b{l}")) for l in layers]
 
 
 def train(framework, compiles, job, lines):
@@ -282,12 +354,19 @@ def train(framework, compiles, job, lines):
 
 def why_unsupported(framework, job):
     model = job["model"]
-    sage = model["layers"] == "sage"
-    if model["layers"] not in ("gcn", "sage"):
-        return "trains GCN and GraphSAGE layers"
+    sage, gat = model["layers"] == "sage", model["layers"] == "gat"
+    weighted = (pathlib.Path(job["dataset"]["store"]) / "weights.npy").exists()
+    if model["layers"] not in ("gcn", "sage", "gat"):
+        return "trains GCN, GraphSAGE and GAT layers"
+    if gat and framework == "torch.sparse":
+        return "PyTorch has no attention over sparse matrices"
+    if gat and model.get("residual", False):
+        return "its GAT has no residuals"
+    if gat and weighted:
+        return "its attention has no edge weights; this graph has weights"
     if model["aggregate_input"] and framework != "torch.sparse":
         return "does not aggregate its input at set-up"
-    if sage and framework == "dgl" and (pathlib.Path(job["dataset"]["store"]) / "weights.npy").exists():
+    if sage and framework == "dgl" and weighted:
         return "DGL's SAGEConv takes the mean of neighbours without weights; this graph has weights"
     return None
 

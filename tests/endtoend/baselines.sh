@@ -10,6 +10,8 @@ gnnbench run "$experiments/cora.yaml" --where "layers = 'gcn'"
 expect_code 0 "GCN on Cora in all frameworks"
 gnnbench run "$experiments/cora.yaml" --no-verify # to save time: GraphSAGE's losses are compared below
 expect_code 0 "GraphSAGE on Cora in all frameworks"
+gnnbench run "$experiments/attention-cora.yaml" --no-verify
+expect_code 0 "GAT on Cora in all frameworks"
 expect_value "SELECT count(*) FROM epoch" "$(ask "SELECT 100 * count(*) FROM trial WHERE status = 'ok' AND purpose = 'measure'")" "epochs of each"
 there=0
 # One framework's trial of one kind of layers; counts those that ran.
@@ -35,5 +37,6 @@ compare() {
 for layers in gcn sage; do
     for name in torch.sparse pyg dgl; do compare "$layers" "$name"; done
 done
+for name in pyg dgl; do compare gat "$name"; done
 [[ $there -gt 0 ]] || exit 77
 echo ok
