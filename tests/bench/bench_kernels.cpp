@@ -1,4 +1,4 @@
-// bench_kernels: speed of the cpu kernel's SpMM, GEMM and element-wise passes.
+// bench_kernels: speed of the cpu kernel's SpMM, attention, GEMM and element-wise passes.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -65,7 +65,8 @@ int main(int argc, char** argv) {
     app.add("--threads", o.threads, "threads of every candidate").within(1, 1024);
     app.add("--rounds", o.rounds, "timed turns of every candidate").within(1, 1000);
     app.add("--widths", o.widths, "columns of B in SpMM").within(1, 4096);
-    app.add("--only", o.only, "one part").one_of({"spmm", "formats", "blocks", "gemm", "elementwise"});
+    app.add("--only", o.only, "one part")
+        .one_of({"spmm", "attention", "formats", "blocks", "gemm", "elementwise"});
     app.add("--graph", o.graph, "one of SpMM's graphs").one_of({"dense", "sparse", "mesh"});
     app.add("--caches", o.caches, "KiB of cache that formats are cut for (part formats)").within(64, 1 << 20);
     app.add("--other", o.other, "folder with another build's plugins, by turns with this one's (part spmm)")
@@ -88,6 +89,7 @@ int main(int argc, char** argv) {
             fmt::format("# Speed of the `cpu` kernel\n\n{}\n\nCommand: `{}`\n", machine_facts(o), command));
         const auto wanted = [&](const char* part) { return o.only.empty() || o.only == part; };
         if (wanted("spmm")) bench_spmm(o, report);
+        if (wanted("attention")) bench_attention(o, report);
         if (o.only == "formats") bench_formats(o, report);  // long, and of interest where formats change
         if (wanted("blocks")) bench_blocks(o, report);
         if (wanted("gemm")) bench_gemm(o, report);

@@ -9,6 +9,7 @@
 #include <gnnbench/caches.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "exponentials.hpp"
 #include "plain.hpp"
 
 namespace gnnbench::bench {
@@ -38,10 +39,23 @@ double l2_rate(const Options& o, Backend& backend) {
     return 4.0 * static_cast<double>(floats) * passes * o.threads / s;
 }
 
+double exponential_rate(const Options& o, Backend& backend) {
+    constexpr std::int64_t count = 4096, passes = 1 << 10;
+    const Matrix all = backend.matrix(o.threads, count);
+    backend.fill(all, -0.5);
+    volatile double keep = 0;
+    const double s = best(
+        o, [&] { keep = exponentials(static_cast<const float*>(all.view().data), count, passes, o.threads); });
+    return static_cast<double>(count * passes) * o.threads / s;
+}
+
 }  // namespace
 
 MachineRates machine_rates(const Options& o, Backend& backend) {
-    return {.gemm_flops = gemm_rate(o, backend), .l2_bytes = l2_rate(o, backend), .triad_bytes = triad_rate(o)};
+    return {.gemm_flops = gemm_rate(o, backend),
+            .l2_bytes = l2_rate(o, backend),
+            .triad_bytes = triad_rate(o),
+            .exponentials = exponential_rate(o, backend)};
 }
 
 double Bound::seconds() const { return std::max({flops_s, l2_s, memory_s, gather_s}); }
@@ -65,14 +79,20 @@ std::int64_t ProductBounds::gathered(std::int64_t panel) const {
 }
 
 Bound ProductBounds::at(std::int64_t width) const {
-    const auto w = static_cast<double>(width), nonzeros = static_cast<double>(nonzeros_);
-    const double dense_bytes = 4.0 * w * static_cast<double>(rows_ + cols_);
+    return of({.width = width, .flops = 2.0 * static_cast<double>(width), .row_columns = width});
+}
+
+Bound ProductBounds::of(const Walk& walk) const {
+    const auto w = static_cast<double>(walk.width), nonzeros = static_cast<double>(nonzeros_);
+    const double dense_bytes =
+        4.0 * (w * static_cast<double>(cols_) + static_cast<double>(walk.row_columns * rows_));
     double gather_s = std::numeric_limits<double>::infinity();
     for (const auto& [panel, rate] : gather_bytes_)
-        if (panel <= width) gather_s = std::min(gather_s, static_cast<double>(gathered(panel)) * 4.0 * w / rate);
-    return {.flops_s = 2.0 * nonzeros * w / rates_.gemm_flops,
+        if (panel <= walk.width)
+            gather_s = std::min(gather_s, static_cast<double>(gathered(panel)) * 4.0 * w / rate);
+    return {.flops_s = nonzeros * (walk.flops / rates_.gemm_flops + walk.exponentials / rates_.exponentials),
             .l2_s = 4.0 * nonzeros * w / rates_.l2_bytes,
-            .memory_s = (6.0 * nonzeros + dense_bytes) / rates_.triad_bytes,
+            .memory_s = (walk.index_bytes * nonzeros + dense_bytes) / rates_.triad_bytes,
             .gather_s = gather_s};
 }
 

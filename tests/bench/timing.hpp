@@ -43,6 +43,7 @@ struct Report {
 double triad_rate(const Options& o);
 std::string machine_facts(const Options& o);
 void bench_spmm(const Options& o, Report& report);
+void bench_attention(const Options& o, Report& report);
 void bench_formats(const Options& o, Report& report);
 void bench_blocks(const Options& o, Report& report);
 void bench_elementwise(const Options& o, Report& report);
