@@ -141,22 +141,24 @@ private:
     int number_of(const std::string& name) { return ++names_[name]; }
 
     /// Empty where the definition is a table, or where there is no gnuplot.
-    std::string drawing_of(const LoadedTable& table) {
-        if (!table.definition.plot) return "";
-        return drawn([&] {
-            return drawn_figure(table.resolved, options_.database, {FigureFormat::svg, FigureHeading::left_out});
-        });
+    Drawing drawing_of(const LoadedTable& table) {
+        if (!table.definition.plot) return {};
+        return drawn(
+            [&](const FigureLook& look) { return drawn_figure(table.resolved, options_.database, look); });
     }
 
-    /// What `draw` returns; empty where nothing can be drawn, which is said once.
-    std::string drawn(const std::function<std::string()>& draw) {
-        if (!undrawn_.empty()) return "";
+    /// What `draw` returns for both widths; empty where nothing can be drawn, which is said once.
+    Drawing drawn(const std::function<std::string(const FigureLook&)>& draw) {
+        if (!undrawn_.empty()) return {};
+        const FigureLook wide(FigureFormat::svg, FigureHeading::left_out);
+        FigureLook narrow = wide;
+        narrow.width_mm = 74;  // of so many units as a phone has pixels across
         try {
-            return draw();
+            return {draw(wide), draw(narrow)};
         } catch (const EnvironmentError& error) {
             undrawn_ = std::string("Not drawn: ") + error.what();
             std::cerr << "gnnbench: the report has no figures: " << error.what() << '\n';
-            return "";
+            return {};
         }
     }
 
@@ -164,10 +166,8 @@ private:
         ReportSection section{"experiments", "Experiments", "", {}, true};
         for (const ExperimentOrigin& e : origins_) {
             const ComparisonData data = read_comparison(options_.database, e.name, "", choice_.where);
-            const std::string drawing = drawn([&] {
-                return shows_scaling(data) ? drawn_scaling(data, {FigureFormat::svg, FigureHeading::left_out})
-                                           : "";
-            });
+            const Drawing drawing = drawn(
+                [&](const FigureLook& look) { return shows_scaling(data) ? drawn_scaling(data, look) : ""; });
             section.parts.push_back(experiment_part(
                 data, e, read_verifications(options_.database, e.name, choice_.where), anchors_, drawing));
         }

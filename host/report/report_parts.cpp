@@ -36,6 +36,18 @@ std::string folded(const std::string& summary, const std::string& html) {
     return "<details><summary>" + html_escaped(summary) + "</summary>\n" + html + "</details>\n";
 }
 
+/// What a screen of its width shows.
+std::string picture(const Drawing& drawing, const std::string& id, const std::string& label) {
+    std::string html;
+    const auto add = [&](const char* width, const std::string& svg, const std::string& prefix) {
+        html += fmt::format("<div class=\"scroll picture {}\" tabindex=\"0\">\n{}</div>\n", width,
+                            inlined_svg(svg, prefix, label));
+    };
+    add("wide", drawing.wide, id);
+    if (!drawing.narrow.empty()) add("narrow", drawing.narrow, id + "-narrow");
+    return html;
+}
+
 /// "12 combinations: 10 verified, 2 unverified"
 std::string tally_of(std::span<const VerificationRow> rows) {
     std::map<VerificationStatus, int> by_status;
@@ -63,7 +75,7 @@ Table linked_table(const ResolvedTable& r, const CellAnchors& anchors) {
 
 ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& origin,
                            std::span<const VerificationRow> verified, const CellAnchors& anchors,
-                           const std::string& drawing) {
+                           const Drawing& drawing) {
     const std::string id = "experiment-" + anchor(data.experiment);
     Table table = comparison_table(data);
     const ComparisonLayout layout = make_layout(data);
@@ -75,9 +87,8 @@ ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& o
     std::string html = "<pre class=\"command\"><code>" + html_escaped(run_command(origin.command)) +
                        "</code></pre>\n" + table_html(table);
     if (!drawing.empty())
-        html += "<div class=\"scroll picture\" tabindex=\"0\">\n" +
-                inlined_svg(drawing, id, data.experiment + ": time per epoch over GPUs") +
-                "</div>\n<p class=\"source\">Time per epoch over GPUs, both axes logarithmic, with 95% intervals; "
+        html += picture(drawing, id, data.experiment + ": time per epoch over GPUs") +
+                "<p class=\"source\">Time per epoch over GPUs, both axes logarithmic, with 95% intervals; "
                 "open "
                 "marks: oversubscribed; dotted: ideal.</p>\n";
     if (!verified.empty()) {
@@ -90,7 +101,7 @@ ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& o
     return {id, data.experiment, std::move(html)};
 }
 
-ReportPart definition_part(const ResolvedTable& r, const CellAnchors& anchors, const std::string& drawing,
+ReportPart definition_part(const ResolvedTable& r, const CellAnchors& anchors, const Drawing& drawing,
                            const std::string& undrawn, int number) {
     const TableDefinition& t = *r.definition;
     ReportPart part{"table-" + anchor(t.name) + (number > 1 ? fmt::format("..{}", number) : ""), t.title, ""};
@@ -103,8 +114,7 @@ ReportPart definition_part(const ResolvedTable& r, const CellAnchors& anchors, c
         if (drawing.empty())
             part.html += "<p>" + html_escaped(undrawn.empty() ? "Nothing to draw yet." : undrawn) + "</p>\n";
         else
-            part.html +=
-                "<div class=\"scroll picture\">\n" + inlined_svg(drawing, part.id, part.title) + "</div>\n";
+            part.html += picture(drawing, part.id, part.title);
         part.html += folded("The numbers", table_html(table));
     } else {
         part.html += table_html(table);
@@ -116,7 +126,8 @@ ReportPart claims_part(const ClaimsView& paper) {
     const QueryResult counts = claim_counts_table({&paper, 1});
     return {"claims-" + anchor(paper.file->name), "Claims, and which of them hold",
             paragraphs({paper.file->source}, 0) + table_html(rows_table(counts)) +
-                folded("Each claim", table_html(rows_table(claims_table(paper, false))))};
+                folded("Each claim", "<div class=\"claims\">\n" +
+                                         table_html(rows_table(claims_table(paper, false))) + "</div>\n")};
 }
 
 ReportPart timeline_part(const Timeline& t) {

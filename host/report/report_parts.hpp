@@ -13,15 +13,21 @@
 
 namespace gnnbench {
 
+/// A figure as SVG without its heading, for a page as wide as a screen and for a phone, whose panels are below each other. Empty: none.
+struct Drawing {
+    std::string wide = {}, narrow = {};
+    bool empty() const { return wide.empty(); }
+};
+
 /// An experiment's section: its comparison, its verifications, its file. `drawing`: how it scales, as SVG without its
 /// heading; empty: nothing to draw.
 ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& origin,
                            std::span<const VerificationRow> verified, const CellAnchors& anchors,
-                           const std::string& drawing = "");
+                           const Drawing& drawing = {});
 
 /// A paper's table, or its figure with the table collapsed below. `drawing`: the figure as SVG without its heading, or
 /// empty: nothing to draw, or what `undrawn` says. `number`: among the page's definitions of its name, from 1.
-ReportPart definition_part(const ResolvedTable& resolved, const CellAnchors& anchors, const std::string& drawing,
+ReportPart definition_part(const ResolvedTable& resolved, const CellAnchors& anchors, const Drawing& drawing,
                            const std::string& undrawn = "", int number = 1);
 
 /// A paper's claims with their verdicts.
