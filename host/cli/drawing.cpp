@@ -13,9 +13,9 @@
 namespace gnnbench {
 namespace {
 
-/// The traced epoch of each row of places that has one, with the paper's numbers for it; `whose`: "ours".
+/// The traced epoch of each row of places that has one, with the paper's numbers for it.
 void add_panels(std::vector<TimelinePanel>& panels, const ResolvedTable& r,
-                const std::vector<std::vector<ResolvedCell>>& rows, const std::string& whose,
+                const std::vector<std::vector<ResolvedCell>>& rows, bool simulated,
                 const std::filesystem::path& database) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         std::string title = r.definition->rows[i].label, trial;
@@ -30,18 +30,17 @@ void add_panels(std::vector<TimelinePanel>& panels, const ResolvedTable& r,
             auto product = largest_product(timeline);
             if (!product) continue;
             timeline = std::move(*product);
-            title += fmt::format("; {} {} ms", whose, three_digits(timeline.wall_s * 1e3));
+            title += fmt::format("; this one {} ms", three_digits(timeline.wall_s * 1e3));
         }
-        panels.push_back({title, std::move(timeline)});
+        panels.push_back({title, std::move(timeline), simulated});
     }
 }
 
-/// A panel for each row that was measured, then one for each that was simulated, all on one axis.
+/// Of each row that was measured, then of each that was simulated.
 std::vector<TimelinePanel> panels_of(const ResolvedTable& r, const std::filesystem::path& database) {
     std::vector<TimelinePanel> panels;
-    add_panels(panels, r, r.cells, "ours", database);
-    add_panels(panels, r, r.simulated, fmt::format("SIMULATED on {}", fmt::join(r.definition->simulated_on, ", ")),
-               database);
+    add_panels(panels, r, r.cells, false, database);
+    add_panels(panels, r, r.simulated, true, database);
     return panels;
 }
 

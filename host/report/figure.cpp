@@ -230,17 +230,24 @@ std::string figure_script(const ResolvedTable& r, const FigureLook& look,
     if (!t.plot)
         throw SpecError(
             fmt::format("{} is a table without a plot; `gnnbench table {}` prints it", t.name, t.name));
-    std::vector<std::string> lines = paper_heading(r);
-    for (const std::string& remark : remarks_on_figure(r)) lines.push_back(remark);
     const bool is_line = t.plot->kind == PlotKind::line || t.plot->kind == PlotKind::scaling;
     const FigureScales scales = by_scale(r);
+    std::vector<std::string> lines = paper_heading(r);
     if (scales.smaller && !is_line && t.plot->kind != PlotKind::timeline)
-        lines.emplace_back("what was measured on smaller graphs is in the table alone");
+        lines.insert(lines.begin() + std::min<std::ptrdiff_t>(1, std::ssize(lines)),
+                     "what was measured is of smaller graphs and in the table alone, as is what is said of ours");
+    for (const std::string& remark : remarks_on_figure(r)) lines.push_back(remark);
     lines = shown_heading(std::move(lines), look.heading);
     if (t.plot->panels || (is_line && scales.smaller)) {
         std::string script = panel_script(r, scales, lines, look);
         if (!script.empty()) return script;
     }
+    if (t.plot->kind == PlotKind::timeline && std::ranges::any_of(panels, &TimelinePanel::simulated) &&
+        !std::ranges::all_of(panels, &TimelinePanel::simulated))
+        return assembled_panels(
+            timeline_figure(panels, scales.smaller ? "measured, on smaller graphs" : "measured",
+                            fmt::format("SIMULATED on {}", fmt::join(t.simulated_on, ", "))),
+            *t.plot, lines, look);
     const FigureData d = figure_data(scales.papers);
     FigureParts parts;
     switch (t.plot->kind) {
@@ -252,7 +259,7 @@ std::string figure_script(const ResolvedTable& r, const FigureLook& look,
             parts = bar_parts(scales.papers, d, look);
             break;
         case PlotKind::stacked:
-            parts = stacked_parts(scales.papers, d);
+            parts = stacked_parts(scales.papers, d, look);
             break;
         case PlotKind::scatter:
             parts = scatter_parts(scales.papers);
@@ -263,7 +270,9 @@ std::string figure_script(const ResolvedTable& r, const FigureLook& look,
     }
     if (t.plot->log_y) parts.settings = "set logscale y\n" + parts.settings;
     if (look.heading == FigureHeading::left_out && parts.plots.empty()) return "";
-    return assembled(parts, *t.plot, lines, look);
+    PlotDefinition plot = *t.plot;
+    if (d.has(NumberKind::simulated) && !d.has(NumberKind::ours)) plot.y_label += ", SIMULATED";
+    return assembled(parts, plot, lines, look);
 }
 
 }  // namespace gnnbench

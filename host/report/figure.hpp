@@ -13,6 +13,7 @@ enum class FigureFormat { svg, png, pdf };
 struct TimelinePanel {
     std::string title;
     Timeline timeline;
+    bool simulated = false;
 };
 
 /// What a figure says of itself: all of its heading, only the first line, or nothing because the page around it does; then

@@ -36,8 +36,8 @@ void add_keys(FigureParts& f, const Legend& legend) {
     for (const auto& [kind, name] : legend.kinds()) f.add_key(bar_style("#555555", kind), name);
 }
 
-/// A label below each place; slanted where they are many or long.
-void put_tics(FigureParts& f, const std::vector<std::string>& labels) {
+/// A label below each place; slanted where they are wider than it.
+void put_tics(FigureParts& f, const std::vector<std::string>& labels, const FigureLook& look) {
     std::string list;
     std::size_t longest = 0;
     for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -45,7 +45,9 @@ void put_tics(FigureParts& f, const std::vector<std::string>& labels) {
         longest = std::max(longest, display_width(label));
         list += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_text(label), i);
     }
-    const bool slanted = labels.size() > 6 || longest > 12;
+    constexpr double character = 7;
+    const double place = (look.units_across() - 120) / static_cast<double>(labels.size());
+    const bool slanted = character * static_cast<double>(longest) > place;
     if (slanted) f.tic_room = 5.0 * static_cast<double>(longest);
     f.settings += fmt::format("set xtics ({}) nomirror{}\nset xrange [-0.6:{}]\n", list,
                               slanted ? " rotate by -30" : "", static_cast<double>(labels.size()) - 0.4);
@@ -57,7 +59,7 @@ FigureParts bar_parts(const ResolvedTable& r, const FigureData& d, const FigureL
     FigureParts f;
     Legend legend(r);
     const PlotDefinition& plot = *r.definition->plot;
-    put_tics(f, d.labels);
+    put_tics(f, d.labels, look);
     // A slot for each kind of number that a series has anywhere.
     using Slots = std::array<std::optional<double>, number_kinds.size()>;
     std::vector<Slots> slots;
@@ -72,7 +74,7 @@ FigureParts bar_parts(const ResolvedTable& r, const FigureData& d, const FigureL
         }
     }
     const double width = 0.86 / std::max(count, 1.0);
-    const auto colours = series_colours(d.series);
+    const auto colours = bar_colours(d.series);
     double smallest = 1e300;
     for (const FigureSeries& s : d.series)
         for (const auto& values : s.numbers)
@@ -80,8 +82,11 @@ FigureParts bar_parts(const ResolvedTable& r, const FigureData& d, const FigureL
                 if (v && *v > 0) smallest = std::min(smallest, *v);
     const double floor = plot.log_y ? std::pow(10, std::floor(std::log10(smallest)) - 0.3) : 0;
     if (plot.log_y) f.settings += fmt::format("set yrange [{}:*]\n", floor);
-    // Words that stand closer than a line is high would cover each other: the table has those that are left out.
-    std::vector<double> placed;
+    // Words that stand closer than a line is high would cover each other: the later ones stand higher.
+    struct Word {
+        double x, low, high;
+    };
+    std::vector<Word> placed;
     const double word_room = 11 * static_cast<double>(d.labels.size()) / (look.units_across() - 120);
     for (std::size_t s = 0; s < d.series.size(); ++s) {
         const FigureSeries& series = d.series[s];
@@ -103,13 +108,22 @@ FigureParts bar_parts(const ResolvedTable& r, const FigureData& d, const FigureL
         const auto put_words = [&](const std::vector<std::string>& words, NumberKind kind) {
             for (std::size_t i = 0; i < d.labels.size(); ++i) {
                 if (words[i].empty() || series.of(kind)[i]) continue;
-                const double x = left(i, kind) + width / 2;
-                if (std::ranges::any_of(placed, [&](double other) { return std::abs(other - x) < word_room; }))
-                    continue;
-                placed.push_back(x);
+                const std::string text = named + words[i];
+                const double x = left(i, kind) + width / 2,
+                             length = 0.022 * static_cast<double>(display_width(text)) + 0.01;
+                double low = 0.02;
+                for (bool moved = true; moved;) {
+                    moved = false;
+                    for (const Word& w : placed)
+                        if (std::abs(w.x - x) < word_room && low < w.high && w.low < low + length) {
+                            low = w.high;
+                            moved = true;
+                        }
+                }
+                placed.push_back({x, low, low + length});
                 f.settings += fmt::format(
-                    "set label {} at first {}, graph 0.02 rotate by 90 front font ',9' tc rgb '{}'\n",
-                    gnuplot_text(named + words[i]), x, kind == NumberKind::simulated ? colours[s] : "#555555");
+                    "set label {} at first {}, graph {} rotate by 90 front font ',9' tc rgb '{}'\n",
+                    gnuplot_text(text), x, low, kind == NumberKind::simulated ? colours[s] : "#555555");
             }
         };
         put_words(series.words, NumberKind::ours);
@@ -119,10 +133,10 @@ FigureParts bar_parts(const ResolvedTable& r, const FigureData& d, const FigureL
     return f;
 }
 
-FigureParts stacked_parts(const ResolvedTable& r, const FigureData& d) {
+FigureParts stacked_parts(const ResolvedTable& r, const FigureData& d, const FigureLook& look) {
     FigureParts f;
     Legend legend(r);
-    put_tics(f, d.labels);
+    put_tics(f, d.labels, look);
     f.settings += "set yrange [0:*]\n";
     const auto kinds =
         static_cast<double>(std::ranges::count_if(number_kinds, [&](NumberKind k) { return d.has(k); }));

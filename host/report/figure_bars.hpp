@@ -9,6 +9,6 @@ namespace gnnbench {
 FigureParts bar_parts(const ResolvedTable& r, const FigureData& d, const FigureLook& look);
 
 /// Stacked bars; simulated ones and the paper's are beside ours.
-FigureParts stacked_parts(const ResolvedTable& r, const FigureData& d);
+FigureParts stacked_parts(const ResolvedTable& r, const FigureData& d, const FigureLook& look);
 
 }  // namespace gnnbench

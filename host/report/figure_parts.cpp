@@ -109,6 +109,20 @@ std::map<std::string, std::size_t> hues_of(const std::vector<std::string>& schem
 
 }  // namespace
 
+std::vector<std::string> bar_colours(const std::vector<FigureSeries>& series) {
+    std::vector<std::string> schemes;
+    for (const FigureSeries& s : series) schemes.push_back(s.scheme);
+    const bool named = std::ranges::none_of(schemes, [](const std::string& s) { return s.empty(); });
+    const auto hues = hues_of(schemes);
+    if (!named || hues.size() < 2) return colours_of(series);
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < series.size(); ++i) {
+        const auto before = std::ranges::count(schemes.begin(), schemes.begin() + std::ssize(all), schemes[i]);
+        all.push_back(shade(hues.at(schemes[i]), usize(before), usize(std::ranges::count(schemes, schemes[i]))));
+    }
+    return all;
+}
+
 std::vector<std::string> series_colours(const std::vector<FigureSeries>& series) {
     std::vector<std::string> schemes, datasets;
     for (const FigureSeries& s : series) {
@@ -219,6 +233,35 @@ FigureParts timeline_parts(const std::vector<TimelinePanel>& panels) {
     return f;
 }
 
+PanelFigure timeline_figure(const std::vector<TimelinePanel>& panels, const std::string& measured,
+                            const std::string& simulated) {
+    PanelFigure figure;
+    for (const bool of_model : {false, true}) {
+        std::vector<TimelinePanel> some;
+        double rows = 0;
+        for (const TimelinePanel& p : panels)
+            if (p.simulated == of_model) {
+                some.push_back(p);
+                rows += static_cast<double>(p.timeline.ranks) + 0.9;
+            }
+        FigureParts f = timeline_parts(some);
+        for (std::string& plot : f.plots) {  // the panels share a legend
+            const std::string_view word = " title ";
+            const std::size_t at = plot.rfind(word);
+            const std::string name = plot.substr(at + word.size() + 1, plot.size() - at - word.size() - 2);
+            plot.resize(at);
+            if (std::ranges::find(figure.legend, name, &std::pair<std::string, std::string>::second) ==
+                figure.legend.end())
+                figure.legend.emplace_back(plot, name);
+            plot += " notitle";
+        }
+        f.settings += "set xrange [0:*]\n";
+        figure.panels.emplace_back(of_model ? simulated : measured, std::move(f));
+        figure.panel_height = std::max(figure.panel_height, 70 + 18 * rows);
+    }
+    return figure;
+}
+
 namespace {
 
 /// Title above, remarks below, and the space between.
@@ -303,7 +346,8 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
     const std::size_t legend_lines = (figure.legend.size() + columns - 1) / columns;
     const double legend = legend_row * static_cast<double>(legend_lines) + 10;
     // Heights of a panel with its title and tics, and of the x axis' label; widths of the y axis' label, and of a panel's tics.
-    constexpr double panel = 215, axis = 50, y_label = 26, tics = 46;
+    const double panel = figure.panel_height;
+    constexpr double axis = 50, y_label = 26, tics = 46;
     const Frame frame = frame_of(static_cast<double>(down) * panel + legend + axis - 25, heading, look);
     std::string s = frame.script;
     s += fmt::format("set label {} at screen 0.5, screen {:.4f} center\n", gnuplot_text(plot.x_label),
@@ -312,6 +356,7 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
         fmt::format("set label {} at screen 0.015, screen 0.55 center rotate by 90\n", gnuplot_text(plot.y_label));
     s += plot.log_y ? "set logscale y\n" : "";
     s += "set tics font ',10'\n";
+    const char* const y_format = plot.log_y ? "set format y '%g'\n" : "";
     std::string blocks, plots;
     for (std::size_t p = 0; p < figure.panels.size(); ++p) {
         const auto& [title, parts] = figure.panels[p];
@@ -332,7 +377,7 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
             own.replace(at, 2, prefix);
         for (std::string& one : drawn) one.replace(0, 2, prefix);
         blocks += own;
-        plots += fmt::format("plot {}\n", fmt::join(drawn, ", "));
+        plots += fmt::format("plot {}\nunset label\n", fmt::join(drawn, ", "));
     }
     // A strip as wide as the page has the legend, with title and remarks: a key is laid out within its plot's width.
     std::vector<std::string> named;
@@ -342,10 +387,11 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
         "set lmargin at screen 0.02\nset rmargin at screen 0.98\nset tmargin at screen {:.4f}\n"
         "set bmargin at screen {:.4f}\nset key inside center top horizontal maxcols {} samplen 2 font ',11'\n"
         "unset border\nset tics scale 0\nset format ''\nunset grid\nset xrange [0:1]\nset yrange [1:2]\nplot {}\n"
-        "unset key\nunset label\nset border 3\nset tics scale 1\nset format '% h'\nset grid y lc rgb '#dddddd' lt "
+        "unset key\nunset label\nset border 3\nset tics scale 1\nset format '% h'\n{}set grid y lc rgb '#dddddd' "
+        "lt "
         "1\n",
         1 - (frame.top - 6) / frame.height, 1 - (frame.top + legend) / frame.height, columns,
-        fmt::join(named, ", "));
+        fmt::join(named, ", "), y_format);
     return s + blocks + "set multiplot\n" + strip + plots + "unset multiplot\n";
 }
 
@@ -364,6 +410,7 @@ std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
     std::string s = frame.script;
     if (!plot.x_label.empty()) s += "set xlabel " + gnuplot_text(plot.x_label) + "\n";
     if (!plot.y_label.empty()) s += "set ylabel " + gnuplot_text(plot.y_label) + "\n";
+    if (plot.log_y) s += "set format y '%g'\n";
     s += parts.legend
              ? fmt::format("set key at screen 0.5, screen {:.4f} center top horizontal maxcols {} samplen 3\n",
                            1 - top / height, across)

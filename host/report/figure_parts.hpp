@@ -20,6 +20,8 @@ std::string colour(std::size_t series);
 std::vector<std::string> colours_of(const std::vector<FigureSeries>& series);
 /// Where there are several schemes: one colour for each, whatever the figure, in shades by dataset; else colours_of's.
 std::vector<std::string> series_colours(const std::vector<FigureSeries>& series);
+/// Of bars, which have no marks: several series of a scheme are shades of its colour, from light to full.
+std::vector<std::string> bar_colours(const std::vector<FigureSeries>& series);
 
 /// A text as a gnuplot string.
 std::string gnuplot_text(const std::string& text);
@@ -64,7 +66,11 @@ FigureParts timeline_parts(const std::vector<TimelinePanel>& panels);
 struct PanelFigure {
     std::vector<std::pair<std::string, FigureParts>> panels;  ///< with their titles
     std::vector<std::pair<std::string, std::string>> legend;  ///< style and name
+    double panel_height = 215;                                ///< with its title and tics, in units of the page
 };
+/// What was measured and what was simulated, whose times may be far apart, on axes of their own under these titles.
+PanelFigure timeline_figure(const std::vector<TimelinePanel>& panels, const std::string& measured,
+                            const std::string& simulated);
 /// The whole script; empty if there is no panel.
 std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& plot,
                              const std::vector<std::string>& heading, const FigureLook& look);

@@ -144,6 +144,43 @@ TEST_CASE("timelines are a panel for each row") {
     CHECK_THAT(parts.blocks, Contains(" 0 2 -0.5 -0.1\n") && Contains(" 1 3 -1.9 -1.5\n"));
 }
 
+TEST_CASE("timelines that were measured and simulated have axes of their own, and one legend") {
+    Timeline t;
+    t.ranks = 1;
+    t.spans = {{0, false, "spmm", "spmm", 0, 0.002, 0, 0}, {0, true, "comm", "broadcast", 0.001, 0.003, 10, 2}};
+    const PanelFigure figure = timeline_figure({{"a", t}, {"b", t, true}}, "measured", "SIMULATED");
+    REQUIRE(figure.panels.size() == 2);
+    CHECK((figure.panels[0].first == "measured" && figure.panels[1].first == "SIMULATED"));
+    REQUIRE(figure.legend.size() == 2);
+    CHECK((figure.legend[0].second == "SpMM" && figure.legend[1].second == "broadcast"));
+    for (const auto& [title, parts] : figure.panels) {
+        CHECK_THAT(parts.settings, Contains("set xrange [0:*]"));
+        for (const std::string& plot : parts.plots) CHECK(plot.ends_with(" notitle"));
+    }
+}
+
+TEST_CASE("bars of one scheme are shades of its colour; words that would cover each other stand above each other") {
+    FigureSeries one, two, other;
+    one.scheme = two.scheme = "mg-gcn";
+    other.scheme = "cagnet-1d";
+    const auto colours = bar_colours({one, two, other});
+    CHECK(std::set<std::string>(colours.begin(), colours.end()).size() == 3);
+    std::string columns, published;
+    for (int i = 0; i < 40; ++i) {
+        columns += fmt::format("{}{{name: c{}, where: {{scheme: b}}}}", i ? ", " : "", i);
+        published += fmt::format("f,1,c{},OOM,,p. 1,-,\n", i);
+    }
+    const std::string script =
+        Drawn("rows: {over: gpus, values: [1, 2]}\ncolumns: [" + columns + "]\nplot: {kind: bars}\n",
+              "f,2,c0,6,ms,p. 1,6,\n" + published)
+            .script();
+    CHECK_THAT(script, Contains("set label \"c39: OOM\""));
+    std::set<std::string> heights;
+    for (std::size_t at = 0; (at = script.find(", graph ", at)) != std::string::npos; ++at)
+        heights.insert(script.substr(at, script.find(" rotate", at) - at));
+    CHECK(heights.size() > 1);
+}
+
 TEST_CASE("text cannot become gnuplot commands") {
     CHECK(gnuplot_text("a \"b\" \\ `rm` \n") == "\"a \\\"b\\\" \\\\ 'rm' \"");
 }
@@ -279,7 +316,7 @@ TEST_CASE("what was measured on smaller graphs shares no axis with the paper's n
     // Features alone do not change the graph.
     CHECK_THAT(drawn("{kind: line}", "features"), !Contains("set title"));
     const std::string bars = drawn("{kind: bars}", "graph");
-    CHECK_THAT(bars, Contains("is in the table alone") && !Contains("title \"a\""));
+    CHECK_THAT(bars, Contains("and in the table alone") && !Contains("title \"a\""));
 }
 
 TEST_CASE("in a panel, a point close to the one before has a tic without a label") {
