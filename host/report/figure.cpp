@@ -271,7 +271,8 @@ std::string figure_script(const ResolvedTable& r, const FigureLook& look,
     if (t.plot->log_y) parts.settings = "set logscale y\n" + parts.settings;
     if (look.heading == FigureHeading::left_out && parts.plots.empty()) return "";
     PlotDefinition plot = *t.plot;
-    if (d.has(NumberKind::simulated) && !d.has(NumberKind::ours)) plot.y_label += ", SIMULATED";
+    if (d.has(NumberKind::simulated) && !d.has(NumberKind::ours))
+        plot.y_label += d.has(NumberKind::published) ? ", SIMULATED and published" : ", SIMULATED";
     return assembled(parts, plot, lines, look);
 }
 

@@ -352,8 +352,9 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
     std::string s = frame.script;
     s += fmt::format("set label {} at screen 0.5, screen {:.4f} center\n", gnuplot_text(plot.x_label),
                      (frame.notes + 14) / frame.height);
-    s +=
-        fmt::format("set label {} at screen 0.015, screen 0.55 center rotate by 90\n", gnuplot_text(plot.y_label));
+    s += fmt::format("set label {} at screen 0.015, screen {:.4f} center rotate by 90\n",
+                     gnuplot_text(plot.y_label),
+                     1 - (frame.top + legend + static_cast<double>(down) * panel / 2 - 14) / frame.height);
     s += plot.log_y ? "set logscale y\n" : "";
     s += "set tics font ',10'\n";
     const char* const y_format = plot.log_y ? "set format y '%g'\n" : "";
