@@ -38,8 +38,8 @@ std::string points(const FigureData& d, const std::vector<std::optional<double>>
     return block;
 }
 
-/// Tics at the points, and margins beside the outermost.
-std::string x_axis(const FigureData& d, const PlotDefinition& plot, bool in_panel, const FigureLook& look) {
+/// Tics at the points, and margins beside the outermost. `width`: of the axis, in units of the page.
+std::string x_axis(const FigureData& d, const PlotDefinition& plot, double width) {
     std::vector<double> at;
     for (std::size_t i = 0; i < d.x.size(); ++i)
         for (const FigureSeries& s : d.series)
@@ -51,17 +51,20 @@ std::string x_axis(const FigureData& d, const PlotDefinition& plot, bool in_pane
     std::ranges::sort(at);
     const double low = at.front(), high = at.back(), room = std::max(0.05 * (high - low), 0.5);
     const double first = plot.log_x ? low / 1.2 : low - room, last = plot.log_x ? high * 1.2 : high + room;
-    // Of its axis; labels that would touch the one before are left out.
+    // Of its axis; the last has a label, and the others that would touch neither it nor the one before.
     const auto place = [&](double x) {
         return plot.log_x ? std::log(x / first) / std::log(last / first) : (x - first) / (last - first);
     };
-    const double character = in_panel ? 7. / 120 : 9. / std::min(400., look.units_across() - 120);
+    const auto half_of = [&](double x) {
+        constexpr double character = 8;
+        return character * static_cast<double>(fmt::format("{}", x).size() + 1) / 2 / width;
+    };
     std::string tics;
     double free_from = -1;
     for (const double x : at) {
         std::string name = fmt::format("{}", x);
-        const double half = character * static_cast<double>(name.size() + 1) / 2;
-        if (place(x) - half < free_from)
+        const double half = half_of(x);
+        if (x != high && (place(x) - half < free_from || place(x) + half > place(high) - half_of(high)))
             name.clear();
         else
             free_from = place(x) + half;
@@ -92,16 +95,31 @@ std::string points_of(const FigureData& d, const FigureSeries& s, NumberKind kin
     return points(d, s.of(kind), kind == NumberKind::published ? s.disputed : std::vector<bool>(), plot);
 }
 
+/// Names the simulated points that constants of the machine were fitted to: nobody shall take them for predictions.
+std::string fitted_labels(const FigureData& d, const FigureSeries& s, const PlotDefinition& plot) {
+    std::string labels;
+    const auto& y = s.of(NumberKind::simulated);
+    for (std::size_t i = 0; i < y.size(); ++i)
+        if (s.fitted[i] && y[i] && d.x[i] && (!plot.log_y || *y[i] > 0))
+            labels += fmt::format(
+                "set label \"fitted\" at first {}, first {} right offset -0.8,0.5 front font ',9' tc rgb "
+                "'#555555'\n",
+                *d.x[i], *y[i]);
+    return labels;
+}
+
 FigureParts line_parts(const ResolvedTable& r, const FigureData& d, const FigureLook& look) {
     const PlotDefinition& plot = *r.definition->plot;
     FigureParts f;
     Legend legend(r);
-    f.settings = x_axis(d, plot, false, look) + (plot.log_y ? "" : "set yrange [0:*]\n");
+    f.settings = x_axis(d, plot, look.units_across() - 120) + (plot.log_y ? "" : "set yrange [0:*]\n");
     const auto colours = series_colours(d.series);
-    for (std::size_t s = 0; s < d.series.size(); ++s)
+    for (std::size_t s = 0; s < d.series.size(); ++s) {
         for (const NumberKind kind : number_kinds)
             if (const std::string block = points_of(d, d.series[s], kind, plot); !block.empty())
                 f.add(block, "using 1:2 " + line_style(colours[s], s, kind), legend.name(d.series[s], kind));
+        f.settings += fitted_labels(d, d.series[s], plot);
+    }
     for (const auto& [kind, name] : legend.kinds()) f.add_key(key_style(kind), name);
     return f;
 }
@@ -156,11 +174,16 @@ std::string panel_script(const ResolvedTable& r, const FigureScales& scales,
             panels.push_back(std::move(p));
     PanelFigure figure;
     Legend legend(r);
-    std::vector<FigureSeries> series;  // of all panels
+    std::vector<FigureSeries> series, all_series;  // of all panels, those of one name once
     for (const PanelData& p : panels)
-        for (const FigureSeries& s : p.data.series)
+        for (const FigureSeries& s : p.data.series) {
             if (std::ranges::find(series, s.name, &FigureSeries::name) == series.end()) series.push_back(s);
+            all_series.push_back(s);
+        }
     const auto colours = series_colours(series);
+    const double width = (look.units_across() - 32) / static_cast<double>(panels_across(panels.size(), look)) - 54;
+    // Ratios of toys and of the paper's graphs are compared; their times would not fit one axis.
+    const std::string one_range = axis_unit(r) == "×" && !series.empty() ? common_y_range(all_series, plot) : "";
     for (const PanelData& p : panels) {
         FigureParts f;
         for (const FigureSeries& s : p.data.series) {
@@ -178,7 +201,8 @@ std::string panel_script(const ResolvedTable& r, const FigureScales& scales,
             }
         }
         if (f.plots.empty()) continue;
-        f.settings = x_axis(p.data, plot, true, look) + p.y_range;
+        f.settings = x_axis(p.data, plot, width) + (one_range.empty() ? p.y_range : one_range);
+        for (const FigureSeries& s : p.data.series) f.settings += fitted_labels(p.data, s, plot);
         figure.panels.emplace_back(p.title, std::move(f));
     }
     for (const auto& [kind, name] : legend.kinds()) figure.legend.emplace_back(key_style(kind), name);
@@ -218,6 +242,9 @@ FigureParts scatter_parts(const ResolvedTable& r) {
           fmt::format("SIMULATED on {}", fmt::join(r.definition->simulated_on, ", ")));
     if (!paper.empty())
         f.add(paper, fmt::format("using 1:2 with points lc rgb '{}' pt 2 ps 1.4 lw 3", colour(2)), "paper");
+    const auto& columns = r.cells.empty() ? std::vector<ResolvedCell>() : r.cells.front();
+    if (columns.size() >= 2 && columns[0].measure->unit == columns[1].measure->unit)
+        f.plots.emplace_back("x with lines lc rgb '#999999' dt 3 notitle");  // where both are equal
     f.settings = "set rmargin 6\nset offsets graph 0.05, graph 0.12, graph 0.08, graph 0.05\n";
     return f;
 }

@@ -102,6 +102,7 @@ void leave_out_empty(FigureData& d) {
         for (FigureSeries& s : d.series) {
             for (auto& values : s.numbers) values.erase(values.begin() + at);
             s.disputed.erase(s.disputed.begin() + at);
+            s.fitted.erase(s.fitted.begin() + at);
             s.words.erase(s.words.begin() + at);
             s.simulated_words.erase(s.simulated_words.begin() + at);
         }
@@ -152,6 +153,7 @@ FigureData figure_data(const ResolvedTable& r) {
             s.section = !section.empty() ? section : axes.lines()[l].section;
             for (auto& values : s.numbers) values.resize(d.labels.size());
             s.disputed.resize(d.labels.size());
+            s.fitted.resize(d.labels.size());
             s.words.resize(d.labels.size());
             s.simulated_words.resize(d.labels.size());
             AskedValue scheme("scheme"), dataset("dataset");
@@ -175,6 +177,7 @@ FigureData figure_data(const ResolvedTable& r) {
                 if (of_figure && place.published) put(NumberKind::published, *place.published);
                 if (const ResolvedCell* predicted = axes.simulated_at(p, l)) {
                     if (of_figure && predicted->ours) put(NumberKind::simulated, predicted->ours->median);
+                    s.fitted[i] = predicted->fitted;
                     s.simulated_words[i] = predicted->word;
                 }
                 s.disputed[i] = place.given && !place.given->erratum.empty();

@@ -21,6 +21,7 @@ struct FigureSeries {
     std::string scheme, dataset;  ///< that its places ask for; empty: several, or none
     /// By kind of number, one for each x; empty where there is no number.
     std::array<std::vector<std::optional<double>>, number_kinds.size()> numbers;
+    std::vector<bool> fitted;  ///< constants of the simulated machine were fitted to this place's published number
     std::vector<bool> disputed;                ///< published numbers with an erratum: no line joins them
     std::vector<std::string> words;            ///< "OOM" where one of ours or the paper's ended so
     std::vector<std::string> simulated_words;  ///< likewise of simulated ones

@@ -331,13 +331,17 @@ std::vector<std::string> shown_heading(std::vector<std::string> heading, FigureH
     return heading;
 }
 
+std::size_t panels_across(std::size_t panels, const FigureLook& look) {
+    const auto fitting = std::clamp(static_cast<std::size_t>(look.units_across() / least_panel_width),
+                                    std::size_t{1}, std::size_t{4});
+    return std::min(panels, fitting);
+}
+
 std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& plot,
                              const std::vector<std::string>& heading, const FigureLook& look) {
     if (figure.panels.empty()) return "";
     const double width_units = look.units_across();
-    const auto fitting =
-        std::clamp(static_cast<std::size_t>(width_units / least_panel_width), std::size_t{1}, std::size_t{4});
-    const std::size_t across = std::min(figure.panels.size(), fitting),
+    const std::size_t across = panels_across(figure.panels.size(), look),
                       down = (figure.panels.size() + across - 1) / across;
     std::size_t longest = 0;
     for (const auto& named : figure.legend) longest = std::max(longest, named.second.size());

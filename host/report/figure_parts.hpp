@@ -71,6 +71,8 @@ struct PanelFigure {
 /// What was measured and what was simulated, whose times may be far apart, on axes of their own under these titles.
 PanelFigure timeline_figure(const std::vector<TimelinePanel>& panels, const std::string& measured,
                             const std::string& simulated);
+/// How many panels stand beside each other.
+std::size_t panels_across(std::size_t panels, const FigureLook& look);
 /// The whole script; empty if there is no panel.
 std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& plot,
                              const std::vector<std::string>& heading, const FigureLook& look);
