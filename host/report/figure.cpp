@@ -38,40 +38,71 @@ std::string points(const FigureData& d, const std::vector<std::optional<double>>
     return block;
 }
 
-/// Tics at the points, and margins beside the outermost. `width`: of the axis, in units of the page.
-std::string x_axis(const FigureData& d, const PlotDefinition& plot, double width) {
-    std::vector<double> at;
-    for (std::size_t i = 0; i < d.x.size(); ++i)
-        for (const FigureSeries& s : d.series)
-            if (d.x[i] && std::ranges::any_of(s.numbers, [i](const auto& v) { return v[i].has_value(); })) {
-                at.push_back(*d.x[i]);
-                break;
-            }
-    if (at.empty()) return "";
-    std::ranges::sort(at);
-    const double low = at.front(), high = at.back(), room = std::max(0.05 * (high - low), 0.5);
-    const double first = plot.log_x ? low / 1.2 : low - room, last = plot.log_x ? high * 1.2 : high + room;
-    // Of its axis; the last has a label, and the others that would touch neither it nor the one before.
-    const auto place = [&](double x) {
-        return plot.log_x ? std::log(x / first) / std::log(last / first) : (x - first) / (last - first);
-    };
-    const auto half_of = [&](double x) {
+/// An axis along which points are numbers, with margins beside the outermost.
+struct NumberAxis {
+    std::vector<double> at;                 ///< where a series has a number, ascending
+    double first = 0, last = 0, width = 0;  ///< width: in units of the page
+    bool log = false;
+
+    NumberAxis(const FigureData& d, const PlotDefinition& plot, double units) : width(units), log(plot.log_x) {
+        for (std::size_t i = 0; i < d.x.size(); ++i)
+            for (const FigureSeries& s : d.series)
+                if (d.x[i] && std::ranges::any_of(s.numbers, [i](const auto& v) { return v[i].has_value(); })) {
+                    at.push_back(*d.x[i]);
+                    break;
+                }
+        if (at.empty()) return;
+        std::ranges::sort(at);
+        const double low = at.front(), high = at.back(), room = std::max(0.05 * (high - low), 0.5);
+        first = log ? low / 1.2 : low - room;
+        last = log ? high * 1.2 : high + room;
+    }
+    /// Units from its beginning.
+    double place(double x) const {
+        return width * (log ? std::log(x / first) / std::log(last / first) : (x - first) / (last - first));
+    }
+    bool has(double x) const { return !at.empty() && x >= first && x <= last; }
+};
+
+/// Tics at the points. The last has a label, and the others that would touch neither it nor the one before.
+std::string tics_of(const NumberAxis& axis) {
+    if (axis.at.empty()) return "";
+    const auto half_of = [](double x) {
         constexpr double character = 8;
-        return character * static_cast<double>(fmt::format("{}", x).size() + 1) / 2 / width;
+        return character * static_cast<double>(fmt::format("{}", x).size() + 1) / 2;
     };
+    const double high = axis.at.back();
     std::string tics;
-    double free_from = -1;
-    for (const double x : at) {
+    double free_from = 0;
+    for (const double x : axis.at) {
         std::string name = fmt::format("{}", x);
-        const double half = half_of(x);
-        if (x != high && (place(x) - half < free_from || place(x) + half > place(high) - half_of(high)))
+        const double half = half_of(x), place = axis.place(x);
+        if (x != high && (place - half < free_from || place + half > axis.place(high) - half_of(high)))
             name.clear();
         else
-            free_from = place(x) + half;
+            free_from = place + half;
         tics += fmt::format("{}\"{}\" {}", tics.empty() ? "" : ", ", name, x);
     }
-    return fmt::format("{}set xtics ({}) nomirror\nset xrange [{}:{}]\n", plot.log_x ? "set logscale x 2\n" : "",
-                       tics, first, last);
+    return fmt::format("{}set xtics ({}) nomirror\nset xrange [{}:{}]\n", axis.log ? "set logscale x 2\n" : "",
+                       tics, axis.first, axis.last);
+}
+
+/// What a place has instead of a number, where its line is interrupted: "SA: OOM".
+std::string words_of(const FigureData& d, const NumberAxis& axis) {
+    UprightWords upright;
+    std::string labels;
+    for (const FigureSeries& s : d.series)
+        for (std::size_t i = 0; i < d.x.size(); ++i) {
+            if (!d.x[i] || !axis.has(*d.x[i])) continue;
+            const auto put = [&](const std::string& word, const char* whose) {
+                labels += upright.label(s.name + ": " + word + whose, *d.x[i], axis.place(*d.x[i]), "#555555");
+            };
+            if (!s.words[i].empty() && !s.of(NumberKind::ours)[i] && !s.of(NumberKind::published)[i])
+                put(s.words[i], "");
+            if (!s.simulated_words[i].empty() && !s.of(NumberKind::simulated)[i])
+                put(s.simulated_words[i], ", SIMULATED");
+        }
+    return labels;
 }
 
 /// The style of a series' lines and marks; `number`: of the series.
@@ -112,7 +143,8 @@ FigureParts line_parts(const ResolvedTable& r, const FigureData& d, const Figure
     const PlotDefinition& plot = *r.definition->plot;
     FigureParts f;
     Legend legend(r);
-    f.settings = x_axis(d, plot, look.units_across() - 120) + (plot.log_y ? "" : "set yrange [0:*]\n");
+    const NumberAxis axis(d, plot, look.units_across() - 120);
+    f.settings = tics_of(axis) + words_of(d, axis) + (plot.log_y ? "" : "set yrange [0:*]\n");
     const auto colours = series_colours(d.series);
     for (std::size_t s = 0; s < d.series.size(); ++s) {
         for (const NumberKind kind : number_kinds)
@@ -201,7 +233,8 @@ std::string panel_script(const ResolvedTable& r, const FigureScales& scales,
             }
         }
         if (f.plots.empty()) continue;
-        f.settings = x_axis(p.data, plot, width) + (one_range.empty() ? p.y_range : one_range);
+        const NumberAxis axis(p.data, plot, width);
+        f.settings = tics_of(axis) + words_of(p.data, axis) + (one_range.empty() ? p.y_range : one_range);
         for (const FigureSeries& s : p.data.series) f.settings += fitted_labels(p.data, s, plot);
         figure.panels.emplace_back(p.title, std::move(f));
     }

@@ -82,12 +82,8 @@ FigureParts bar_parts(const ResolvedTable& r, const FigureData& d, const FigureL
                 if (v && *v > 0) smallest = std::min(smallest, *v);
     const double floor = plot.log_y ? std::pow(10, std::floor(std::log10(smallest)) - 0.3) : 0;
     if (plot.log_y) f.settings += fmt::format("set yrange [{}:*]\n", floor);
-    // Words that stand closer than a line is high would cover each other: the later ones stand higher.
-    struct Word {
-        double x, low, high;
-    };
-    std::vector<Word> placed;
-    const double word_room = 11 * static_cast<double>(d.labels.size()) / (look.units_across() - 120);
+    UprightWords upright;
+    const double units = (look.units_across() - 120) / static_cast<double>(d.labels.size());
     for (std::size_t s = 0; s < d.series.size(); ++s) {
         const FigureSeries& series = d.series[s];
         const auto left = [&](std::size_t i, NumberKind kind) {
@@ -108,22 +104,9 @@ FigureParts bar_parts(const ResolvedTable& r, const FigureData& d, const FigureL
         const auto put_words = [&](const std::vector<std::string>& words, NumberKind kind) {
             for (std::size_t i = 0; i < d.labels.size(); ++i) {
                 if (words[i].empty() || series.of(kind)[i]) continue;
-                const std::string text = named + words[i];
-                const double x = left(i, kind) + width / 2,
-                             length = 0.022 * static_cast<double>(display_width(text)) + 0.01;
-                double low = 0.02;
-                for (bool moved = true; moved;) {
-                    moved = false;
-                    for (const Word& w : placed)
-                        if (std::abs(w.x - x) < word_room && low < w.high && w.low < low + length) {
-                            low = w.high;
-                            moved = true;
-                        }
-                }
-                placed.push_back({x, low, low + length});
-                f.settings += fmt::format(
-                    "set label {} at first {}, graph {} rotate by 90 front font ',9' tc rgb '{}'\n",
-                    gnuplot_text(text), x, low, kind == NumberKind::simulated ? colours[s] : "#555555");
+                const double x = left(i, kind) + width / 2;
+                f.settings += upright.label(named + words[i], x, x * units,
+                                            kind == NumberKind::simulated ? colours[s] : "#555555");
             }
         };
         put_words(series.words, NumberKind::ours);

@@ -71,6 +71,20 @@ struct PanelFigure {
 /// What was measured and what was simulated, whose times may be far apart, on axes of their own under these titles.
 PanelFigure timeline_figure(const std::vector<TimelinePanel>& panels, const std::string& measured,
                             const std::string& simulated);
+/// Words upright along an x axis, such as "OOM" where a number is missing. Those that would cover each other stand above
+/// each other.
+class UprightWords {
+public:
+    /// A label at `at`, in the axis' own numbers, which is `units` of the page from its beginning.
+    std::string label(const std::string& text, double at, double units, const std::string& colour);
+
+private:
+    struct Word {
+        double units, low, high;  ///< heights as shares of the graph's
+    };
+    std::vector<Word> placed_;
+};
+
 /// How many panels stand beside each other.
 std::size_t panels_across(std::size_t panels, const FigureLook& look);
 /// The whole script; empty if there is no panel.

@@ -63,6 +63,7 @@ TEST_CASE("ours and the paper's are different marks of one colour") {
                   "f,1,a,6,ms,p. 1,6,\nf,2,a,0.003,s,p. 1,3,\nf,4,b,OOM,,p. 1,-,\n");
     const std::string script = d.script();
     CHECK_THAT(script, Contains("set logscale y\n") && Contains("set logscale x 2\n"));
+    CHECK_THAT(script, Contains("set label \"b: OOM\" at first 4, graph 0.02 rotate by 90"));
     CHECK_THAT(script, Contains("$d0 << EOD\n1 8\n2 4\n4 2\nEOD\n") && Contains("$d1 << EOD\n1 6\n2 3\nEOD\n"));
     CHECK_THAT(script, Contains("$d0 using 1:2 with linespoints lc rgb '#0072B2' lw 2 dt 1 pt 7"));
     CHECK_THAT(script, Contains("$d1 using 1:2 with linespoints lc rgb '#0072B2' lw 3 dt '.' pt 2") &&
