@@ -125,7 +125,8 @@ ReportPart definition_part(const ResolvedTable& r, const CellAnchors& anchors, c
 ReportPart claims_part(const ClaimsView& paper) {
     const QueryResult counts = claim_counts_table({&paper, 1});
     return {"claims-" + anchor(paper.file->name), "Claims, and which of them hold",
-            paragraphs({paper.file->source}, 0) + table_html(rows_table(counts)) +
+            paragraphs({paper.file->source}, 0) + "<div class=\"counts\">\n" + table_html(rows_table(counts)) +
+                "</div>\n" +
                 folded("Each claim", "<div class=\"claims\">\n" +
                                          table_html(rows_table(claims_table(paper, false))) + "</div>\n")};
 }
