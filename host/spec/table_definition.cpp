@@ -63,10 +63,11 @@ void rebase(TableDefinition& t, Findings& findings) {
             idle.erase(&line);
         }
     for (const TableLine* line : idle)
-        findings.add(line->place, "against",
-                     fmt::format("no place of {} compares with another cell; expected a `cell` with speed_up_over, "
-                                 "relative_to or the like",
-                                 line->name));
+        findings.add(
+            line->place, "against",
+            fmt::format("no place of {} compares with another cell; expected a `cell` with speed_up_over, "
+                        "relative_to or the like",
+                        line->name));
 }
 
 /// A table is for people, and each of its places is looked for among all cells.

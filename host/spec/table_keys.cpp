@@ -84,13 +84,14 @@ constexpr std::array all_keys{
              {},
              false,
              "What it shows, instead of the table's; a column's overrides a row's"},
-    TableKey{"line",
-             "against",
-             KeyType::values,
-             {},
-             false,
-             "Fields and values in place of those that its cells compare with: a row `against: {partitioner: metis}` "
-             "where a column has `relative_to: {partitioner: random}`"},
+    TableKey{
+        "line",
+        "against",
+        KeyType::values,
+        {},
+        false,
+        "Fields and values in place of those that its cells compare with: a row `against: {partitioner: metis}` "
+        "where a column has `relative_to: {partitioner: random}`"},
     TableKey{
         "line", "measured", KeyType::boolean, {}, false, "false: another system's numbers, published ones only"},
 

@@ -160,7 +160,8 @@ TEST_CASE("timelines that were measured and simulated have axes of their own, an
     }
 }
 
-TEST_CASE("bars of one scheme are shades of its colour; words that would cover each other stand above each other") {
+TEST_CASE(
+    "bars of one scheme are shades of its colour; words that would cover each other stand above each other") {
     FigureSeries one, two, other;
     one.scheme = two.scheme = "mg-gcn";
     other.scheme = "cagnet-1d";

@@ -257,10 +257,10 @@ TEST_CASE("a line compares with other cells than its cells' measure says") {
     s.add("a", 1, {0.006});
     s.add("a", 2, {0.002});
     s.add("a", 4, {0.001});
-    const std::string text = s.render_as(definition(
-        "rows: [{name: one}, {name: two, against: {gpus: 2}}]\n"
-        "columns: [{name: x, where: {scheme: a, gpus: 4}, cell: {speed_up_over: {gpus: 1}}},"
-        " {name: ms, where: {scheme: a, gpus: 4}}]\n"));
+    const std::string text = s.render_as(
+        definition("rows: [{name: one}, {name: two, against: {gpus: 2}}]\n"
+                   "columns: [{name: x, where: {scheme: a, gpus: 4}, cell: {speed_up_over: {gpus: 1}}},"
+                   " {name: ms, where: {scheme: a, gpus: 4}}]\n"));
     CHECK_THAT(text, Contains("one  | 6.00  | 1.00\n") && Contains("two  | 2.00  | 1.00\n"));
 }
 
