@@ -252,7 +252,8 @@ def dgl_layers(data, model, parameters, device):
     a = data.adjacency
     # From 64-bit coordinates: graphs of 32-bit compressed columns crash in DGL 2.1.
     ends = (torch.from_numpy(a.indices).to(torch.int64), torch.from_numpy(a.rows).to(torch.int64))
-    graph = dgl.graph(ends, num_nodes=a.n).formats(["csr", "csc"])
+    forms = ["csr", "csc"] + (["coo"] if model["layers"] == "gat" else [])  # which its scores of edges are computed on
+    graph = dgl.graph(ends, num_nodes=a.n).formats(forms)
     graph.create_formats_()
     graph = graph.to(device)
     if model["layers"] == "gat":
