@@ -45,6 +45,9 @@ std::int64_t most_edges(const GraphView& graph, std::int64_t count) {
 }  // namespace
 
 std::string batches_why_unsupported(const Setting& s) {
+    if (s.model.kind == LayerKind::gat)
+        return "layers: gat: a batch's matrix is not prepared for attention's sums, which no scheme on batches "
+               "has yet";
     if (s.model.aggregate_input)
         return "aggregate_input needs layer 0's neighbours to stay the same, and every batch has its own";
     if (s.model.sparse_features)

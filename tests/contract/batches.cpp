@@ -166,6 +166,38 @@ TEST_CASE("batches: volume and memory of every strategy are as stated, and epoch
     CHECK(all_ran > 0);
 }
 
+TEST_CASE("batches: a strategy trains every kind of layer, or says why not") {
+    ModelVariant sage = small_model(), gin = small_model(), gat = small_model();
+    sage.model.kind = LayerKind::sage;
+    sage.model.normalisation = Normalisation::mean;
+    gin.model.kind = LayerKind::gin;
+    gat.model.kind = LayerKind::gat;
+    gin.model.normalisation = gat.model.normalisation = Normalisation::none;
+    sage.model.self_loops = gin.model.self_loops = false;
+    gat.model.heads = {5, 1};
+    const auto graph = graphs::known_symmetric(graphs::grid(6));
+    for (const ListedPlugin& p : catalog().list()) {
+        if (p.kind != PluginKind::strategy || !p.usable() || !trains_on_batches(catalog(), p.name)) continue;
+        std::string at_these_ranks;  // refusal of every kind
+        for (const ModelVariant& model : {small_model(), sage, gin, gat}) {
+            Setup s(p.name, graph, 8, {}, exactly, {}, model);
+            INFO(p.name << ", kind of layer " << static_cast<int>(model.model.kind) << ", " << s.unsupported());
+            if (!s.unsupported().empty()) {
+                if (model.model.kind == LayerKind::gcn) at_these_ranks = s.unsupported();
+                if (model.model.kind != LayerKind::gat) CHECK(s.unsupported() == at_these_ranks);
+                continue;
+            }
+            if (s.advances_together()) {
+                CHECK_NOTHROW(s.collective().train_epoch(0));
+            } else {
+                Seen seen(s.ranks());
+                CHECK_NOTHROW(s.independent().train(1, seen));
+            }
+            s.processes().wait_for_all();
+        }
+    }
+}
+
 TEST_CASE("batches: gossiping workers train each batch once and average in pairs") {
     for (const char* strategy : {"gossip-gcn", "gossip-active-passive"})
         for (const auto& graph : test_graphs())
