@@ -10,9 +10,11 @@
 #include <gnnbench/usize.hpp>
 
 #include "report/figure_bars.hpp"
+#include "report/figure_colours.hpp"
 #include "report/figure_data.hpp"
 #include "report/figure_parts.hpp"
 #include "report/figure_scales.hpp"
+#include "report/figure_timelines.hpp"
 #include "report/paper_heading.hpp"
 #include "report/paper_table.hpp"
 
@@ -213,7 +215,7 @@ std::string panel_script(const ResolvedTable& r, const FigureScales& scales,
             all_series.push_back(s);
         }
     const auto colours = series_colours(series);
-    const double width = (look.units_across() - 32) / static_cast<double>(panels_across(panels.size(), look)) - 54;
+    const double width = panel_axis_width(panels.size(), look);
     // Ratios of toys and of the paper's graphs are compared; their times would not fit one axis.
     const std::string one_range = axis_unit(r) == "×" && !series.empty() ? common_y_range(all_series, plot) : "";
     for (const PanelData& p : panels) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "report/figure_colours.hpp"
 #include "report/format.hpp"
 
 namespace gnnbench {

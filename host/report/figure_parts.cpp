@@ -2,33 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <gnnbench/usize.hpp>
 
 #include "report/format.hpp"
 
 namespace gnnbench {
 namespace {
 
-constexpr std::array palette{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                             "#000000", "#E69F00", "#56B4E9", "#8C7000"};
-
 constexpr double least_panel_width = 180;  ///< in units of the page
 constexpr double legend_row = 20;          ///< as gnuplot draws one, in units of the page
+// In units of the page: the label of the panels' y axes, and what is left free at the right; of a panel, what its tics
+// take at the left, and what is left free.
+constexpr double y_label = 26, page_right = 6, panel_left = 46, panel_right = 8;
 
-/// What a timeline's legend calls a span: each kind of communication by its name.
-std::string span_class(const TimelineSpan& span) {
-    if (span.communicates) return span.operation;
-    return span.phase == "spmm" ? "SpMM" : "other computation";
+double panel_width(std::size_t across, const FigureLook& look) {
+    return (look.units_across() - y_label - page_right) / static_cast<double>(across);
 }
-constexpr std::array computation_classes{"SpMM", "other computation"};
-constexpr std::array computation_colours{"#0072B2", "#009E73"};
-constexpr std::array communication_colours{"#E69F00", "#CC79A7", "#56B4E9", "#D55E00", "#8C7000"};
 
 /// Breaks at blanks.
 std::vector<std::string> lines_of(const std::string& text, std::size_t width) {
@@ -43,104 +34,6 @@ std::vector<std::string> lines_of(const std::string& text, std::size_t width) {
 }
 
 }  // namespace
-
-std::string colour(std::size_t series) { return palette[series % palette.size()]; }
-
-namespace {
-
-/// The `place`th of `count` shades of a colour, from light to the colour itself.
-std::string shade(std::size_t hue, std::size_t place, std::size_t count) {
-    const std::string full = colour(hue);
-    const double white =
-        count < 2 ? 0 : 0.6 * static_cast<double>(count - 1 - place) / static_cast<double>(count - 1);
-    std::string text = "#";
-    for (const std::size_t at : {1U, 3U, 5U}) {
-        const auto part = static_cast<double>(std::stoi(full.substr(at, 2), nullptr, 16));
-        text += fmt::format("{:02X}", static_cast<int>(part + white * (255 - part)));
-    }
-    return text;
-}
-
-}  // namespace
-
-std::vector<std::string> colours_of(const std::vector<FigureSeries>& series) {
-    std::vector<std::string> hues, all;
-    const auto hue_of = [](const FigureSeries& s) { return s.section.empty() ? s.name : s.section; };
-    for (const FigureSeries& s : series)
-        if (std::ranges::find(hues, hue_of(s)) == hues.end()) hues.push_back(hue_of(s));
-    for (std::size_t i = 0; i < series.size(); ++i) {
-        if (series.size() <= palette.size()) {
-            all.push_back(colour(i));
-            continue;
-        }
-        std::size_t members = 0, place = 0;
-        for (std::size_t k = 0; k < series.size(); ++k)
-            if (hue_of(series[k]) == hue_of(series[i])) members += 1, place += k < i;
-        const auto hue = usize(std::ranges::find(hues, hue_of(series[i])) - hues.begin());
-        all.push_back(shade(hue, place, members));
-    }
-    return all;
-}
-
-namespace {
-
-/// The colours of shipped schemes, the same in every figure; those of one paper's figures differ.
-constexpr std::pair<std::string_view, std::size_t> scheme_hues[] = {
-    {"mg-gcn", 0},        {"plexus-3d", 0}, {"demirci-p2p", 0}, {"gossip-gcn", 0},  {"allreduce-gcn", 1},
-    {"sa-1d", 1},         {"cagnet-1d", 3}, {"bns-gcn", 2},     {"cagnet-1.5d", 5}, {"cagnet-2d", 6},
-    {"cagnet-3d", 7},     {"serial", 4},    {"cluster-gcn", 4}, {"sa-1.5d", 6},     {"gossip-active-passive", 2},
-    {"minibatch-p2p", 5}, {"distgnn", 7},   {"pipegcn", 5},     {"sancus", 6},
-};
-
-/// By scheme: its own hue where that is free, else the first that is.
-std::map<std::string, std::size_t> hues_of(const std::vector<std::string>& schemes) {
-    std::map<std::string, std::size_t> hues;
-    std::set<std::size_t> taken;
-    for (const std::string& scheme : schemes) {
-        if (hues.contains(scheme)) continue;
-        const auto* const known =
-            std::ranges::find(scheme_hues, scheme, &std::pair<std::string_view, std::size_t>::first);
-        std::size_t hue = known == std::end(scheme_hues) ? 0 : known->second;
-        while (taken.contains(hue) && taken.size() < palette.size()) hue = (hue + 1) % palette.size();
-        hues[scheme] = hue;
-        taken.insert(hue);
-    }
-    return hues;
-}
-
-}  // namespace
-
-std::vector<std::string> bar_colours(const std::vector<FigureSeries>& series) {
-    std::vector<std::string> schemes;
-    for (const FigureSeries& s : series) schemes.push_back(s.scheme);
-    const bool named = std::ranges::none_of(schemes, [](const std::string& s) { return s.empty(); });
-    const auto hues = hues_of(schemes);
-    if (!named || hues.size() < 2) return colours_of(series);
-    std::vector<std::string> all;
-    for (std::size_t i = 0; i < series.size(); ++i) {
-        const auto before = std::ranges::count(schemes.begin(), schemes.begin() + std::ssize(all), schemes[i]);
-        all.push_back(shade(hues.at(schemes[i]), usize(before), usize(std::ranges::count(schemes, schemes[i]))));
-    }
-    return all;
-}
-
-std::vector<std::string> series_colours(const std::vector<FigureSeries>& series) {
-    std::vector<std::string> schemes, datasets;
-    for (const FigureSeries& s : series) {
-        schemes.push_back(s.scheme);
-        if (std::ranges::find(datasets, s.dataset) == datasets.end()) datasets.push_back(s.dataset);
-    }
-    const bool named = std::ranges::none_of(schemes, [](const std::string& s) { return s.empty(); });
-    const auto hues = hues_of(schemes);
-    if (!named || hues.size() < 2) return colours_of(series);
-    std::vector<std::string> all;
-    for (const FigureSeries& s : series) {
-        // From the full colour of the first dataset to a light one of the last.
-        const auto dataset = usize(std::ranges::find(datasets, s.dataset) - datasets.begin());
-        all.push_back(shade(hues.at(s.scheme), datasets.size() - 1 - dataset, datasets.size()));
-    }
-    return all;
-}
 
 std::string gnuplot_text(const std::string& text) {
     std::string out = "\"";
@@ -193,74 +86,6 @@ std::vector<std::pair<NumberKind, std::string>> Legend::kinds() const {
                                : kind == NumberKind::simulated ? "SIMULATED on " + machines_
                                                                : "published");
     return all;
-}
-
-FigureParts timeline_parts(const std::vector<TimelinePanel>& panels) {
-    FigureParts f;
-    std::vector<std::string> classes(computation_classes.begin(), computation_classes.end());
-    std::map<std::string, std::string> blocks;
-    std::string tics;
-    double y = 0;
-    for (const TimelinePanel& panel : panels) {
-        f.settings += fmt::format("set label {} at graph 0, first {} offset 0,0.4 font ',11'\n",
-                                  gnuplot_text(panel.title), y);
-        for (std::int64_t rank = 0; rank < panel.timeline.ranks; ++rank) {
-            tics += fmt::format("{}{} {}", tics.empty() ? "" : ", ", gnuplot_text(fmt::format("rank {}", rank)),
-                                y - 0.5);
-            for (const TimelineSpan& span : panel.timeline.spans) {
-                if (span.rank != rank) continue;
-                const double top = y - (span.communicates ? 0.5 : 0.1);
-                const std::string name = span_class(span);
-                if (std::ranges::find(classes, name) == classes.end()) classes.push_back(name);
-                blocks[name] += fmt::format("{} {} {} {} {} {}\n", (span.begin_s + span.end_s) * 500, top - 0.2,
-                                            span.begin_s * 1e3, span.end_s * 1e3, top - 0.4, top);
-            }
-            y -= 1;
-        }
-        y -= 0.9;
-    }
-    for (std::size_t c = 0; c < classes.size(); ++c)
-        if (const std::string& block = blocks[classes[c]]; !block.empty())
-            f.add(
-                block,
-                fmt::format(
-                    "using 1:2:3:4:5:6 with boxxyerror lc rgb '{}' fs solid 1.0 noborder",
-                    c < computation_colours.size()
-                        ? computation_colours[c]
-                        : communication_colours[(c - computation_colours.size()) % communication_colours.size()]),
-                classes[c]);
-    f.settings +=
-        fmt::format("set ytics ({}) nomirror\nset yrange [{}:0.9]\nunset grid\nset grid x\n", tics, y + 0.4);
-    return f;
-}
-
-PanelFigure timeline_figure(const std::vector<TimelinePanel>& panels, const std::string& measured,
-                            const std::string& simulated) {
-    PanelFigure figure;
-    for (const bool of_model : {false, true}) {
-        std::vector<TimelinePanel> some;
-        double rows = 0;
-        for (const TimelinePanel& p : panels)
-            if (p.simulated == of_model) {
-                some.push_back(p);
-                rows += static_cast<double>(p.timeline.ranks) + 0.9;
-            }
-        FigureParts f = timeline_parts(some);
-        for (std::string& plot : f.plots) {  // the panels share a legend
-            const std::string_view word = " title ";
-            const std::size_t at = plot.rfind(word);
-            const std::string name = plot.substr(at + word.size() + 1, plot.size() - at - word.size() - 2);
-            plot.resize(at);
-            if (std::ranges::find(figure.legend, name, &std::pair<std::string, std::string>::second) ==
-                figure.legend.end())
-                figure.legend.emplace_back(plot, name);
-            plot += " notitle";
-        }
-        f.settings += "set xrange [0:*]\n";
-        figure.panels.emplace_back(of_model ? simulated : measured, std::move(f));
-        figure.panel_height = std::max(figure.panel_height, 70 + 18 * rows);
-    }
-    return figure;
 }
 
 namespace {
@@ -355,6 +180,10 @@ std::size_t panels_across(std::size_t panels, const FigureLook& look) {
     return std::min(panels, fitting);
 }
 
+double panel_axis_width(std::size_t panels, const FigureLook& look) {
+    return panel_width(panels_across(panels, look), look) - panel_left - panel_right;
+}
+
 std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& plot,
                              const std::vector<std::string>& heading, const FigureLook& look) {
     if (figure.panels.empty()) return "";
@@ -367,9 +196,9 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
                                            std::size_t{1}, std::size_t{6});
     const std::size_t legend_lines = (figure.legend.size() + columns - 1) / columns;
     const double legend = legend_row * static_cast<double>(legend_lines) + 10;
-    // Heights of a panel with its title and tics, and of the x axis' label; widths of the y axis' label, and of a panel's tics.
+    // Heights of a panel with its title and tics, and of the x axis' label.
     const double panel = figure.panel_height;
-    constexpr double axis = 50, y_label = 26, tics = 46;
+    constexpr double axis = 50;
     const Frame frame = frame_of(static_cast<double>(down) * panel + legend + axis - 25, heading, look);
     std::string s = frame.script;
     s += fmt::format("set label {} at screen 0.5, screen {:.4f} center\n", gnuplot_text(plot.x_label),
@@ -385,13 +214,13 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
         const auto& [title, parts] = figure.panels[p];
         const std::size_t line = p / across;
         const auto column = static_cast<double>(p % across), row = static_cast<double>(line);
-        const double width = (width_units - y_label - 6) / static_cast<double>(across);
+        const double width = panel_width(across, look);
         const double top = frame.top + legend + row * panel, left = y_label + column * width;
         plots += fmt::format(
             "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n"
             "set bmargin at screen {:.4f}\nset title {} font ',12' offset 0,-0.6\n",
-            (left + tics) / width_units, (left + width - 8) / width_units, 1 - (top + 20) / frame.height,
-            1 - (top + panel - 48) / frame.height, gnuplot_text(title));
+            (left + panel_left) / width_units, (left + width - panel_right) / width_units,
+            1 - (top + 20) / frame.height, 1 - (top + panel - 48) / frame.height, gnuplot_text(title));
         plots += parts.settings;
         std::string own = parts.blocks;
         std::vector<std::string> drawn = parts.plots;

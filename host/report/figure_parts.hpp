@@ -13,15 +13,6 @@ namespace gnnbench {
 /// gnuplot's point types, open and filled, in an order in which neighbours look different.
 inline constexpr std::array<std::pair<int, int>, 6> point_types{
     {{6, 7}, {4, 5}, {8, 9}, {10, 11}, {12, 13}, {14, 15}}};
-/// Okabe and Ito's palette, which the colour-blind can distinguish; dark colours first, for print.
-std::string colour(std::size_t series);
-/// A distinct colour for each series of the figure: shades of one colour within a section, if there are more
-/// series than colours.
-std::vector<std::string> colours_of(const std::vector<FigureSeries>& series);
-/// Where there are several schemes: one colour for each, whatever the figure, in shades by dataset; else colours_of's.
-std::vector<std::string> series_colours(const std::vector<FigureSeries>& series);
-/// Of bars, which have no marks: several series of a scheme are shades of its colour, from light to full.
-std::vector<std::string> bar_colours(const std::vector<FigureSeries>& series);
 
 /// A text as a gnuplot string.
 std::string gnuplot_text(const std::string& text);
@@ -59,18 +50,13 @@ private:
     std::set<NumberKind> drawn_;
 };
 
-/// Spans of each panel's ranks, computation above communication.
-FigureParts timeline_parts(const std::vector<TimelinePanel>& panels);
-
 /// Small figures side by side, with one legend.
 struct PanelFigure {
     std::vector<std::pair<std::string, FigureParts>> panels;  ///< with their titles
     std::vector<std::pair<std::string, std::string>> legend;  ///< style and name
     double panel_height = 215;                                ///< with its title and tics, in units of the page
 };
-/// What was measured and what was simulated, whose times may be far apart, on axes of their own under these titles.
-PanelFigure timeline_figure(const std::vector<TimelinePanel>& panels, const std::string& measured,
-                            const std::string& simulated);
+
 /// Words upright along an x axis, such as "OOM" where a number is missing. Those that would cover each other stand above
 /// each other.
 class UprightWords {
@@ -87,6 +73,8 @@ private:
 
 /// How many panels stand beside each other.
 std::size_t panels_across(std::size_t panels, const FigureLook& look);
+/// How long the x axis of each of so many panels is, in units of the page.
+double panel_axis_width(std::size_t panels, const FigureLook& look);
 /// The whole script; empty if there is no panel.
 std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& plot,
                              const std::vector<std::string>& heading, const FigureLook& look);

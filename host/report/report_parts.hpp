@@ -13,7 +13,8 @@
 
 namespace gnnbench {
 
-/// A figure as SVG without its heading, for a page as wide as a screen and for a phone, whose panels are below each other. Empty: none.
+/// A figure as SVG without its heading, for a page as wide as a screen and for a phone, whose panels are below each
+/// other. Empty: none.
 struct Drawing {
     std::string wide = {}, narrow = {};
     bool empty() const { return wide.empty(); }

@@ -11,6 +11,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "report/figure_colours.hpp"
 #include "report/figure_parts.hpp"
 #include "report/layout.hpp"
 #include "report/remarks.hpp"

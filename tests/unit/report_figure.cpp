@@ -8,8 +8,10 @@
 #include <gnnbench/error.hpp>
 
 #include "report/figure.hpp"
+#include "report/figure_colours.hpp"
 #include "report/figure_data.hpp"
 #include "report/figure_parts.hpp"
+#include "report/figure_timelines.hpp"
 #include "report/paper_heading.hpp"
 
 using namespace gnnbench;
