@@ -197,7 +197,7 @@ def pyg_gat_layers(data, model, parameters, device):
 
     def make(f, d, heads, mean):
         conv = GATConv(f, d, heads, concat=not mean, negative_slope=model.get("negative_slope", 0.2),
-                       add_self_loops=False, bias=False).to(device, data.dtype)
+                       dropout=model.get("attention_dropout", 0.0), add_self_loops=False, bias=False).to(device, data.dtype)
         return lambda h: conv(h, edges), {"weight": conv.lin.weight, "row": conv.att_dst, "neighbour": conv.att_src}
 
     return gat_layers(model, parameters, make)
@@ -237,8 +237,8 @@ def dgl_gat_layers(graph, data, model, parameters, device):
     import dgl
 
     def make(f, d, heads, mean):
-        conv = dgl.nn.GATConv(f, d, heads, negative_slope=model.get("negative_slope", 0.2), bias=False,
-                              allow_zero_in_degree=True).to(device, data.dtype)
+        conv = dgl.nn.GATConv(f, d, heads, attn_drop=model.get("attention_dropout", 0.0),
+                              negative_slope=model.get("negative_slope", 0.2), bias=False, allow_zero_in_degree=True).to(device, data.dtype)
         combined = (lambda h: conv(graph, h).mean(1)) if mean else (lambda h: conv(graph, h).flatten(1))
         return combined, {"weight": conv.fc.weight, "row": conv.attn_r, "neighbour": conv.attn_l}
 

@@ -53,7 +53,7 @@ HostMatrix GradientSizes::sizes_of(ConstMatrixView m) const {
     return sizes;
 }
 
-/// Of P: Σ_j α λ' |h_j| + q |Z|, Σ_j α λ' being q.
+/// Of P: Σ_j m α λ' |h_j| + q |Z|, Σ_j α λ' being q.
 void GradientSizes::perform(const verb::Attend& v) {
     inner().run(v);
     if (!v.stage.last || v.rows.slopes.cols == 0) return;
@@ -69,13 +69,14 @@ void GradientSizes::perform(const verb::Attend& v) {
                 const double argument = l(r, h) + b(j, w + h);
                 const double weight = a.values[k] * std::exp(leaky(argument, v.shape.slope) - log_sums(r, h)) *
                                       leaky_derivative(argument, v.shape.slope);
+                const double m = kept_share(v.shape, a, r, j, h);
                 for (std::int64_t c = h; c < w; c += heads)
-                    sizes(r, c) += weight * (std::abs(b(j, c)) + std::abs(z(r, c)));
+                    sizes(r, c) += weight * (m * std::abs(b(j, c)) + std::abs(z(r, c)));
             }
     sizes_[v.rows.slopes.data] = std::move(sizes);
 }
 
-/// Of dr: Σ_i α λ' (Σ |G h| + |D|).
+/// Of dr: Σ_i α λ' (m Σ |G h| + |D|).
 void GradientSizes::perform(const verb::AttendBackward& v) {
     inner().run(v);
     const Csr& a = csr_.at(&v.a);
@@ -88,7 +89,8 @@ void GradientSizes::perform(const verb::AttendBackward& v) {
                 const std::int64_t i = a.indices[k];
                 const double argument = b(i, w + h) + own(j, w + h);
                 double size = std::abs(b(i, w + 2 * heads + h));
-                for (std::int64_t c = h; c < w; c += heads) size += std::abs(b(i, c) * own(j, c));
+                const double m = kept_share(v.shape, a, j, i, h, true);
+                for (std::int64_t c = h; c < w; c += heads) size += m * std::abs(b(i, c) * own(j, c));
                 sizes(j, h) += size * a.values[k] *
                                std::exp(leaky(argument, v.shape.slope) - b(i, w + heads + h)) *
                                leaky_derivative(argument, v.shape.slope);

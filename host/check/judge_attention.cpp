@@ -29,6 +29,7 @@ public:
                                 .value = a.values[k],
                                 .score = leaky(argument, v.shape.slope),
                                 .derivative = leaky_derivative(argument, v.shape.slope),
+                                .kept = kept_share(v.shape, a, row, a.indices[k], head),
                                 .size = 2 * (std::abs(l) + std::abs(r))});
             score_size_ = std::max(score_size_, entries_.back().size);
             top_ = std::max(top_, entries_.back().score);
@@ -51,22 +52,32 @@ public:
         error_of_earlier_ = std::abs(earlier) + std::abs(top) + function_error;
     }
 
-    /// Σ p x_j, or Σ p λ' x_j, after what earlier stages summed up.
-    template <class X>
-    BoundedSum sum(double before, bool sloped, X&& x) const {
-        BoundedSum s;
-        if (before != 0) s.add(before * shrink_, error_of_earlier_);
-        for (const Entry& e : entries_) s.add(e.weight * (sloped ? e.derivative : 1) * x(e.column), e.error);
-        return s;
+    /// Σ p, or Σ p λ', after what earlier stages summed up.
+    BoundedSum sum(double before, bool sloped) const {
+        return sum_of(before, [&](const Entry& e) { return e.weight * (sloped ? e.derivative : 1); });
+    }
+    /// Σ m p x_j, or Σ m p λ' x_j, likewise; x is column c of b.
+    BoundedSum sum(double before, bool sloped, const HostMatrix& b, std::int64_t c) const {
+        return sum_of(before, [&](const Entry& e) {
+            return e.kept * e.weight * (sloped ? e.derivative : 1) * b(e.column, c);
+        });
     }
 
 private:
     struct Entry {
         std::int64_t column;
-        double value, score, derivative;
+        double value, score, derivative, kept;
         double size;                   ///< of what the score is made of: each rounds it by as many u
         double weight = 0, error = 0;  ///< p, and its own error in u
     };
+    template <class Term>
+    BoundedSum sum_of(double before, Term&& term) const {
+        BoundedSum s;
+        if (before != 0) s.add(before * shrink_, error_of_earlier_);
+        for (const Entry& e : entries_) s.add(term(e), e.error + (e.kept == 1 ? 0 : 2));
+        return s;
+    }
+
     std::vector<Entry> entries_;
     double top_ = -std::numeric_limits<double>::infinity(), score_size_ = 0;
     double shrink_ = 0, error_of_earlier_ = 0;
@@ -99,30 +110,26 @@ void judge_attention(Judgement& j, const verb::Attend& v, const Csr& a, const Fo
             const double earlier = first ? -std::numeric_limits<double>::infinity() : found.before.maxima(r, h);
             const double top = std::max(earlier, row.top()), score_size = row.score_size();
             const auto old = [&](const HostMatrix& m, std::int64_t c) { return first ? 0 : m(r, c); };
-            const auto one = [](std::int64_t) { return 1.0; };
-            const auto column = [&](std::int64_t c) {
-                return [&found, c](std::int64_t i) { return found.b(i, c); };
-            };
             const auto terms = static_cast<double>(row.count() + (first ? 0 : 1));
             if (!last) {
                 j.near(r, h, found.after.maxima(r, h), top, rounding.gamma(4) * score_size);
                 row.weigh(found.after.maxima(r, h), earlier);  // sums are of the maximum that was found
-                const BoundedSum s = row.sum(old(found.before.sums, h), false, one);
+                const BoundedSum s = row.sum(old(found.before.sums, h), false);
                 j.near(r, w + h, found.after.sums(r, h), s.value, s.bound(rounding, terms));
                 for (std::int64_t c = first_column(r, h); c < w; c += step) {
-                    const BoundedSum z = row.sum(old(found.before.z, c), false, column(c));
+                    const BoundedSum z = row.sum(old(found.before.z, c), false, found.b, c);
                     j.near(r, c, found.after.z(r, c), z.value, z.bound(rounding, terms));
                     if (!sloped) continue;
-                    const BoundedSum p = row.sum(old(found.before.slopes, c), true, column(c));
+                    const BoundedSum p = row.sum(old(found.before.slopes, c), true, found.b, c);
                     j.near(r, c, found.after.slopes(r, c), p.value, p.bound(rounding, terms));
                 }
                 if (!sloped) continue;
-                const BoundedSum q = row.sum(old(found.before.slope_sums, h), true, one);
+                const BoundedSum q = row.sum(old(found.before.slope_sums, h), true);
                 j.near(r, 2 * w + h, found.after.slope_sums(r, h), q.value, q.bound(rounding, terms));
                 continue;
             }
             row.weigh(top, earlier);
-            const BoundedSum s = row.sum(old(found.before.sums, h), false, one);
+            const BoundedSum s = row.sum(old(found.before.sums, h), false);
             if (s.value == 0) {
                 j.same(r, h, found.after.maxima(r, h), 0);
                 for (std::int64_t c = first_column(r, h); c < w; c += step) j.same(r, c, found.after.z(r, c), 0);
@@ -133,16 +140,16 @@ void judge_attention(Judgement& j, const verb::Attend& v, const Csr& a, const Fo
             j.near(r, h, found.after.maxima(r, h), total,
                    of_sum + rounding.gamma(4) * (score_size + std::abs(top)) +
                        rounding.gamma(2 + function_error) * (std::abs(log_sum) + std::abs(total)));
-            const BoundedSum q = sloped ? row.sum(old(found.before.slope_sums, h), true, one) : BoundedSum();
+            const BoundedSum q = sloped ? row.sum(old(found.before.slope_sums, h), true) : BoundedSum();
             const double share = q.value / s.value, of_share = q.bound(rounding, terms) / s.value + of_sum * share;
             for (std::int64_t c = first_column(r, h); c < w; c += step) {
-                const BoundedSum z = row.sum(old(found.before.z, c), false, column(c));
+                const BoundedSum z = row.sum(old(found.before.z, c), false, found.b, c);
                 const double mean = z.value / s.value,
                              of_mean = (z.bound(rounding, terms) + of_sum * z.size) / s.value +
                                        rounding.gamma(3) * std::abs(mean);
                 j.near(r, c, found.after.z(r, c), mean, of_mean);
                 if (!sloped) continue;
-                const BoundedSum p = row.sum(old(found.before.slopes, c), true, column(c));
+                const BoundedSum p = row.sum(old(found.before.slopes, c), true, found.b, c);
                 const double bound = (p.bound(rounding, terms) + of_sum * p.size) / s.value +
                                      of_share * std::abs(mean) + share * of_mean +
                                      rounding.gamma(6) * (p.size / s.value + std::abs(share * mean));
@@ -169,18 +176,19 @@ void judge_attention_backward(Judgement& j, const verb::AttendBackward& v, const
                 const double argument = found.b(i, w + h) + found.own(r, w + h),
                              log_sum = found.b(i, w + heads + h);
                 const double alpha = a.values[k] * std::exp(leaky(argument, v.shape.slope) - log_sum);
+                const double m = kept_share(v.shape, a, r, i, h, true);
                 const double relative = 2 * (std::abs(found.b(i, w + h)) + std::abs(found.own(r, w + h))) +
-                                        std::abs(log_sum) + function_error + 4;
+                                        std::abs(log_sum) + function_error + 6;
                 BoundedSum dot;
                 for (std::int64_t c = h, at = 0; c < w; c += heads, ++at) {
                     dot.add(found.b(i, c) * found.own(r, c), 0);
-                    dh[usize(at)].add(alpha * found.b(i, c), relative);
+                    dh[usize(at)].add(m * alpha * found.b(i, c), relative);
                 }
                 const double given = found.b(i, w + 2 * heads + h),
-                             de = alpha * (dot.value - given) * leaky_derivative(argument, v.shape.slope);
+                             de = alpha * (m * dot.value - given) * leaky_derivative(argument, v.shape.slope);
                 dr.add(de, relative + 4);
                 // Its factors' own roundings, which the difference may be small beside.
-                dr.error += alpha * ((static_cast<double>(d) + 2) * dot.size + 2 * std::abs(given));
+                dr.error += alpha * ((static_cast<double>(d) + 4) * m * dot.size + 2 * std::abs(given));
             }
             const auto terms = static_cast<double>(end - begin + 1);
             for (std::int64_t c = h, at = 0; c < w; c += heads, ++at)

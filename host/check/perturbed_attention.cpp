@@ -16,10 +16,10 @@ double squared(double x) { return x * x; }
 /// Squares of the relative errors of an exponential whose argument is a sum of numbers of this size.
 double of_exponential(double size) { return squared(size) + squared(function_error); }
 
-/// An entry of a row: its column, its weight p, and the squares of the weight's errors.
+/// An entry of a row: its column, its weight p, what dropout multiplies it by, and the squares of the weight's errors.
 struct Weighted {
     std::int64_t column;
-    double weight, errors;
+    double weight, kept, errors;
 };
 
 }  // namespace
@@ -42,15 +42,15 @@ void PerturbedBackend::perform(const verb::Attend& v) {
                 const std::int64_t j = kept.csr.indices[k];
                 const double e = leaky(l(r, h) + b(j, w + h), v.shape.slope);
                 entries.push_back(
-                    {j, kept.csr.values[k] * std::exp(e - tops(r, h)),
+                    {j, kept.csr.values[k] * std::exp(e - tops(r, h)), kept_share(v.shape, kept.csr, r, j, h),
                      of_exponential(std::abs(l(r, h)) + std::abs(b(j, w + h)) + std::abs(tops(r, h))) + 2});
             }
             const auto squares_of = [&](std::int64_t c) {
                 double squares = 0, size = 0;
-                for (const auto& [j, p, errors] : entries) {
-                    const double term = p * (c < 0 ? 1 : b(j, c));
+                for (const auto& [j, p, m, errors] : entries) {
+                    const double term = p * (c < 0 ? 1 : m * b(j, c)), of_mask = c < 0 || m == 1 ? 0 : 2;
                     size += std::abs(term);
-                    squares += squared(term) * errors + squared(size);
+                    squares += squared(term) * (errors + of_mask) + squared(size);
                 }
                 return squares;
             };
@@ -88,11 +88,12 @@ void PerturbedBackend::perform(const verb::AttendBackward& v) {
                 const std::int64_t i = kept.csr.indices[k];
                 const double argument = b(i, w + h) + own(j, w + h), log_sum = b(i, w + heads + h);
                 const double alpha = kept.csr.values[k] * std::exp(leaky(argument, v.shape.slope) - log_sum);
+                const double m = kept_share(v.shape, kept.csr, j, i, h, true);
                 const double relative =
-                    of_exponential(std::abs(b(i, w + h)) + std::abs(own(j, w + h)) + std::abs(log_sum)) + 2;
+                    of_exponential(std::abs(b(i, w + h)) + std::abs(own(j, w + h)) + std::abs(log_sum)) + (m == 1 ? 2 : 4);
                 double dot = 0, of_dot = 0;
                 for (std::int64_t col = h, at = 0; col < w; col += heads, ++at) {
-                    const double product = b(i, col) * own(j, col), term = alpha * b(i, col);
+                    const double product = m * b(i, col) * own(j, col), term = m * alpha * b(i, col);
                     dot += product;
                     of_dot += squared(product) + squared(dot);
                     sizes[usize(at)] += term;

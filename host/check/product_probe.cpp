@@ -91,6 +91,7 @@ void ProductProbe::perform(const verb::AttendBackward& v) {
 }
 
 void ProductProbe::note(Use use) {
+    use.shape.dropout.epoch = use.shape.dropout.layer = 0;  // another mask is no other use
     if (std::ranges::find(used_, use) == used_.end()) used_.push_back(std::move(use));
 }
 

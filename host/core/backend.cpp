@@ -24,6 +24,9 @@ std::unique_ptr<PreparedMatrix> described(std::unique_ptr<PreparedMatrix> prepar
 }  // namespace
 
 std::unique_ptr<PreparedMatrix> Backend::prepare_timed(Prepare prepare, const Csr& a, TransposedProducts t) {
+    require(a.row_vertices.empty() ||
+                (std::ssize(a.row_vertices) == a.rows && std::ssize(a.col_vertices) == a.cols),
+            "a sparse matrix names the vertices of all its rows and columns, or of none");
     SetupTimer timer(&prepare_cost_);
     const auto before = memory().current_bytes;
     auto prepared = (this->*prepare)(a, t);

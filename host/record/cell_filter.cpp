@@ -41,7 +41,8 @@ CellValue value_of(const json& j) {
 const CellFields later_fields_of_model = {{"model.heads", std::string("1")},
                                           {"model.combine", std::string("concat")},
                                           {"model.negative_slope", 0.2},
-                                          {"model.residual", false}};
+                                          {"model.residual", false},
+                                          {"model.attention_dropout", 0.0}};
 
 /// SQL has no type of its own for true and false.
 SqlValue in_sql(const CellValue& value) {

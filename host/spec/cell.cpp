@@ -18,8 +18,7 @@ std::string device_of(const Cell& cell) { return cell.kernel.name == "cuda" ? "c
 
 std::string program_approximation(const Cell& cell) {
     if (!cell.scheme.approximation.empty()) return cell.scheme.approximation;
-    const bool drops = cell.train.dropout > 0 || cell.train.input_dropout > 0;
-    return drops ? "a program draws different dropout masks" : "";
+    return has_dropout(cell.model, cell.train) ? "a program draws different dropout masks" : "";
 }
 
 }  // namespace gnnbench

@@ -59,6 +59,7 @@ std::optional<Disagreement> attention_disagreement(const ModelSpec& model, const
                           : model.combine != standard.combine               ? "model.combine"
                           : model.negative_slope != standard.negative_slope ? "model.negative_slope"
                           : model.residual                                  ? "model.residual"
+                          : model.attention_dropout != 0                    ? "model.attention_dropout"
                                                                             : nullptr;
         if (!key) return std::nullopt;
         return Disagreement{key, fmt::format("is GAT's; model.layers is {}", kind)};

@@ -180,6 +180,10 @@ const Field declared[] = {
     {"model.residual", T::boolean, "false", nullptr, true, any, no_words,
      "Whether a layer of GAT adds a vertex's own row by weights of its own",
      of_verification<&Cell::model, &ModelSpec::residual>, nullptr, true},
+    {"model.attention_dropout", T::real, "0", nullptr, true, below(0, 1), no_words,
+     "Share of GAT's coefficients, of which an entry has one a head, that training drops after the softmax; the "
+     "others are scaled by 1 / (1 − share)",
+     of_verification<&Cell::model, &ModelSpec::attention_dropout>, nullptr, true},
     {"model.bias", T::boolean, "true", nullptr, true, any, no_words, "Whether layers add a trained bias",
      of_verification<&Cell::model, &ModelSpec::bias>},
     {"model.initialiser", T::word, "glorot", nullptr, true, any, words::initialiser, "Of the weights",

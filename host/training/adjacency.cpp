@@ -87,6 +87,7 @@ Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model, VertexRun o
       normalisation_(model.normalisation),
       symmetric_(graph.symmetric && model.normalisation != Normalisation::mean),
       column_sum_of_rows_(graph.symmetric),
+      names_vertices_(model.kind == LayerKind::gat && model.attention_dropout > 0),
       threads_(threads),
       cost_(cost),
       shared_(shared) {
@@ -233,6 +234,8 @@ Csr transposed(const Csr& a, int threads) {
     t.indptr.assign(usize(t.rows) + 1, 0);
     t.indices.resize(a.indices.size());
     t.values.resize(a.values.size());
+    t.row_vertices = a.col_vertices;
+    t.col_vertices = a.row_vertices;
     // Each run of rows has counters of its own for all columns, which pay where there are more entries.
     const auto runs = a.nonzeros() > threads * a.cols ? usize(threads) : 1;
     const auto first_row = [&](std::size_t run) { return usize(a.rows) * run / runs; };

@@ -2,11 +2,11 @@
 // gnnbench/verbs/attention.hpp:
 //
 //   h = H W [n × w]; l = ⟨a_l, h⟩, r = ⟨a_r, h⟩ [n × H], per head       of the rows of this rank
-//   Z_i = Σ_j α_ij h_j                                                 stage by stage; the rows [h, r] travel
+//   Z_i = Σ_j m_ij α_ij h_j, m_ij by dropout of coefficients           stage by stage; the rows [h, r] travel
 //   H' = σ(Z's columns, or its heads' mean, + H W_self + b)
 //
 //   D = ⟨G, Z⟩, dl = ⟨G, P⟩                                            of the rows of this rank
-//   dh_j = Σ_i α_ij G_i, dr_j = Σ_i de_ij                              stage by stage; the rows [G, l, log Σ exp e, D] travel
+//   dh_j = Σ_i m_ij α_ij G_i, dr_j = Σ_i de_ij                              stage by stage; the rows [G, l, log Σ exp e, D] travel
 //   dh ← dh + a_l dl + a_r dr; da_l = Σ_i dl_i h_i; da_r = Σ_j dr_j h_j; dW = Hᵀ dh; dH = dh Wᵀ
 #include <gnnbench/training/layer.hpp>
 
@@ -76,7 +76,7 @@ public:
         s.h.multiply(s.backend, s.values.weight, k.h());                  // h = H W
         s.backend.head_dots(k.h(), s.values.attention_row, k.l);          // l = ⟨a_l, h⟩
         s.backend.head_dots(k.h(), s.values.attention_neighbour, k.r());  // r = ⟨a_r, h⟩
-        ForwardSum sum(s.backend, shape_, k.b, k.l, {k.z, k.slopes, k.log_sums, sums, slope_sums});
+        ForwardSum sum(s.backend, dropping(s.entries), k.b, k.l, {k.z, k.slopes, k.log_sums, sums, slope_sums});
         s.aggregate(Direction::forward, sum);  // Z, P, log Σ exp e
         finish(s, k.z);                        // H' = σ(Z + H W_self + b)
     }
@@ -96,7 +96,7 @@ public:
         s.backend.copy(k.log_sums, b.cols_from(w_ + heads_, heads_));
         s.backend.head_dots(g, k.z, b.cols_from(w_ + 2 * heads_, heads_));  // D = ⟨G, Z⟩
         s.backend.head_dots(g, k.slopes, dl);                               // dl = ⟨G, P⟩
-        BackwardSum sum(s.backend, shape_, b, k.b, c);
+        BackwardSum sum(s.backend, dropping(s.entries), b, k.b, c);
         s.aggregate(Direction::backward, sum);                // dh_j = Σ α_ij G_i; dr_j = Σ de_ij
         s.backend.add_heads(dl, s.values.attention_row, dh);  // dh ← dh + a_l dl + a_r dr
         s.backend.add_heads(dr, s.values.attention_neighbour, dh);
@@ -109,6 +109,12 @@ public:
     }
 
 private:
+    AttentionHeads dropping(const DropoutMask& entries) const {
+        AttentionHeads shape = shape_;
+        shape.dropout = entries;
+        return shape;
+    }
+
     /// What the backward pass needs of the forward one.
     struct Kept {
         MatrixView b;         ///< [n × (w + H)]: h, r

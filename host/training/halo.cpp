@@ -122,6 +122,13 @@ void number_remote(const Adjacency& a, const IndexMap& index, Halo& h) {
     if (!index.by_id()) sort_columns(h.own, a.threads());
 }
 
+void name_vertices(const IndexMap& index, Part i, Halo& h) {
+    h.own.row_vertices = h.own.col_vertices = h.remote.row_vertices = index.owned(i);
+    for (std::size_t j = 0; j < h.needed.size(); ++j)
+        for (const std::int32_t row : h.needed[j])
+            h.remote.col_vertices.push_back(index.global(static_cast<Part>(j), LocalId{row}));
+}
+
 }  // namespace
 
 std::int64_t Halo::needed_rows() const { return total(needed); }
@@ -143,6 +150,10 @@ void Halo::each_block(const std::function<void(Part, Csr)>& use) const {
             }
             block.indptr[r + 1] = block.nonzeros();
         }
+        if (!remote.row_vertices.empty()) {
+            block.row_vertices = remote.row_vertices;
+            block.col_vertices.assign(remote.col_vertices.begin() + first, remote.col_vertices.begin() + end);
+        }
         use(static_cast<Part>(j), std::move(block));
         first = end;
     }
@@ -153,6 +164,7 @@ Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, c
     DividedRows rows = divide(a, Lines(a, d, index.owned(i), Entries::values), index, i, held);
     Halo h{.needed = {}, .sent = {}, .own = std::move(rows.own), .remote = std::move(rows.remote)};
     number_remote(a, index, h);
+    if (a.names_vertices()) name_vertices(index, i, h);
     // Nonzero columns of A^d_ji are nonzero rows of its transpose, block (i, j) of the other direction.
     if (held[usize(i)])
         h.sent = rows_for_others(a, Lines(a, opposite(d), index.owned(i), Entries::columns), index, i);

@@ -102,7 +102,8 @@ std::vector<LayerSpec> layers_of(const ModelSpec& model, bool trains_input) {
         } else if (model.kind == LayerKind::gat) {
             const int heads = model.heads_of(l);
             layer.attention = {{heads, model.negative_slope},
-                               l + 1 == model.layers() || model.combine == HeadsCombined::mean};
+                               l + 1 == model.layers() || model.combine == HeadsCombined::mean,
+                               model.attention_dropout};
             if (model.residual) parameters.weight(layer, ParameterRole::self_weight, "_residual", true);
             parameters.weight(layer, ParameterRole::weight, "", false);
             parameters.attention(layer);

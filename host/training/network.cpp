@@ -87,6 +87,16 @@ DropoutMask Network::mask(int model_layer) const {
     return input_mask(model_, train_, model_layer, step_);
 }
 
+/// Of the coefficients with which layer l attends.
+DropoutMask Network::entry_mask(int l) const {
+    const LayerSpec& spec = plan_.spec(l);
+    if (!spec.attention || spec.attention->dropout == 0 || pass_ == Pass::evaluation) return {};
+    return {.rate = spec.attention->dropout,
+            .seed = train_.seed,
+            .layer = static_cast<std::uint32_t>(spec.model_layer),
+            .epoch = static_cast<std::uint32_t>(step_)};
+}
+
 /// Dropout of layer 0's input, of [X, ÂX] where both are held.
 void Network::drop_input() {
     DropoutMask m = mask(0);
@@ -130,7 +140,8 @@ ConstMatrixView Network::forward(const LayerInput& input, const std::int64_t* ro
                                 .z = output(l),
                                 .products = products(l),
                                 .kept = kept(l),
-                                .epilogue = epilogue(l)});
+                                .epilogue = epilogue(l),
+                                .entries = entry_mask(l)});
     }
     return output(last());
 }
@@ -148,6 +159,7 @@ void Network::backward(DistributedSpmm& spmm, const GradientsReady& ready) {
                           .dh = dh,
                           .products = products(l),
                           .kept = kept(l),
+                          .entries = entry_mask(l),
                           .gradients_ready = {}};
         if (ready)
             step.gradients_ready = [&, l] { ready(parameters_.gradient_row(l), !plan_.spec(l).input_gradient); };

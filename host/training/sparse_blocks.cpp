@@ -140,12 +140,18 @@ std::vector<Csr> sparse_blocks(const Adjacency& a, const IndexMap& index, PartRa
 
 void for_each_block(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
                     Direction d, const std::function<void(std::size_t k, const Csr& block)>& use) {
-    const Lines lines(a, d, index.owned(rows.first, rows.count), Entries::values, columns_of(index, panels));
+    const std::vector<GlobalId> owned = index.owned(rows.first, rows.count);
+    const Lines lines(a, d, owned, Entries::values, columns_of(index, panels));
     const auto at_once = usize(std::max<std::int64_t>(1, group_bytes / (8 * (lines.size() + 1))));
     for (std::size_t first = 0; first < panels.size(); first += at_once) {
         const auto group = panels.subspan(first, std::min(at_once, panels.size() - first));
         std::vector<Csr> blocks = cut_lines(a, lines, index, group);
         for (std::size_t k = 0; k < blocks.size(); ++k) {
+            if (a.names_vertices()) {
+                const SetupTimer timer(a.cost());
+                blocks[k].row_vertices = owned;
+                blocks[k].col_vertices = index.owned(group[k]);
+            }
             use(first + k, blocks[k]);
             blocks[k] = Csr();
         }

@@ -216,7 +216,7 @@ void judge_optimizer(const EndedTraining& t, const OptimizerState& before, const
 /// of dropout depend on it.
 Standard rebuilt_standard(const EndedTraining& t, const ModelWeights& weights) {
     const auto trainer = t.rebuild(weights);
-    const bool drops = t.problem.train.dropout > 0 || t.problem.train.input_dropout > 0;
+    const bool drops = has_dropout(t.problem.model, t.problem.train);
     Standard s;
     s.step.loss = trainer->train_epoch(drops ? t.epochs : 0).loss;
     s.step.gradient = trainer->gradients();

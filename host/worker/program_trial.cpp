@@ -59,8 +59,9 @@ public:
           folder_(folder),
           record_(record),
           work_(load_workload(request, ProcessGroup::alone())) {
-        if (verifies())
-            work_.train.dropout = work_.train.input_dropout = 0;  // no two programs draw the same masks
+        if (!verifies()) return;
+        // No two programs draw the same masks.
+        work_.train.dropout = work_.train.input_dropout = work_.model.attention_dropout = 0;
     }
 
     TrialEnd run() {

@@ -62,7 +62,7 @@ ReferenceResult tame_reference(const PluginCatalog& catalog, const ReferenceTrai
         norm(training.initial ? *training.initial : initial_weights(training.model, training.train.seed));
     const double weights = given > 0 ? given : 1;
     const double largest = training.train.learning_rate;
-    const bool drops = training.train.dropout > 0 || training.train.input_dropout > 0;
+    const bool drops = has_dropout(training.model, training.train);
     std::vector<double> unmoved;
     const auto steady = [&](const ReferenceResult& r) { return is_tame(without_masks(r.loss, unmoved)); };
     for (double rate = largest;; rate /= 2) {

@@ -269,7 +269,7 @@ inline Outcome train_and_compare(const TrainingCase& c, const Problem& problem, 
         epochs, [&]() -> const ReferenceResult& { return reference(c.data, c.variant, epochs, trained); });
     if (c.vertex_cut) o.kept = 2 * o.kept + epochs * c.model.layers();
     if (backend.dtype() == DType::f64) {
-        const bool random = c.train.dropout > 0 || c.train.input_dropout > 0 || !o.approximation.empty();
+        const bool random = has_dropout(c.model, c.train) || !o.approximation.empty();
         // Whatever a scheme approximates in training, it evaluates the weights that it has on the whole graph.
         if (!o.approximation.empty() && !trained)
             o.evaluation_problem =

@@ -118,11 +118,15 @@ std::vector<ModelVariant> all_models() {
         v.model.feature_normalisation = FeatureNormalisation::row;
     });
     m.push_back(attention({9, 8, 6, 2}, {4, 2, 1}));
+    m.push_back(attention({5, 6, 3}, {3, 2}));
+    m.back().name += ", coefficients dropped";
+    m.back().model.attention_dropout = 0.4;
     m.push_back(attention({3, 8, 4}, {8}));
     m.back().name += ", dropout, no bias, residual";
     m.back().train.dropout = m.back().train.input_dropout = 0.4;
     m.back().model.bias = false;
     m.back().model.residual = true;
+    m.back().model.attention_dropout = 0.6;
     m.push_back(attention({6, 3}, {3}));
     m.back().name += ", no self-loops, sparse features";
     m.back().model.self_loops = false;

@@ -72,6 +72,7 @@ inline ModelSpec model_of(const json& c) {
     m.combine = c.at("combine") == "mean" ? HeadsCombined::mean : HeadsCombined::columns;
     m.negative_slope = c.at("negative_slope");
     m.residual = c.at("residual");
+    m.attention_dropout = c.value("attention_dropout", 0.0);
     return m;
 }
 

@@ -53,6 +53,8 @@ constexpr Entry entries[] = {
      "attention"},
     {Fault::given_left_out, structural, "D left out", "the gradient of a score misses what all of its row share",
      "cagnet-1d", "attention-backward"},
+    {Fault::mask_left_out, structural, "mask left out",
+     "the gradient goes through coefficients that dropout has dropped", "cagnet-1d", "attention-backward"},
     {Fault::heads_exchanged, structural, "heads exchanged", "two heads' dot products have changed places",
      "cagnet-1d", "head-dots"},
     {Fault::unwatched, scaled, "right when watched",

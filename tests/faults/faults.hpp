@@ -30,6 +30,7 @@ enum class Fault {
     wrong_gather,
     softmax_of_block,
     rescale_forgotten,
+    mask_left_out,  ///< backward
     score_slope,
     given_left_out,
     heads_exchanged,

@@ -366,6 +366,11 @@ void FaultyBackend::perform(const verb::Attend& v) {
 }
 
 void FaultyBackend::perform(const verb::AttendBackward& v) {
+    if (fault_ == Fault::mask_left_out) {
+        verb::AttendBackward changed = v;
+        changed.shape.dropout = {};
+        return inner().run(changed);
+    }
     if (fault_ != Fault::given_left_out) return inner().run(v);
     const HostMatrix operand = read_view(inner(), v.b);
     Matrix without = inner().matrix(v.b.rows, v.b.cols);

@@ -25,6 +25,11 @@ Mask mask_of(const DropoutMask& m) {
             .first_column = m.first_column};
 }
 
+/// Whether a head's coefficient is dropped, as attention's kernels find it.
+bool dropped_entry(const Mask& mask, i64 row, i64 column, u32 head) {
+    return mask.words(entry_key(row, column), head / 4).of(head % 4) < mask.threshold;
+}
+
 std::vector<i64> starts(const std::vector<i64>& lengths) {
     std::vector<i64> indptr = {0};
     for (const i64 n : lengths) indptr.push_back(indptr.back() + n);
@@ -32,6 +37,21 @@ std::vector<i64> starts(const std::vector<i64>& lengths) {
 }
 
 }  // namespace
+
+TEST_CASE("cuda: attention drops the entries that DropoutMask drops, by row and column") {
+    const DropoutMask wanted{.rate = 0.5, .seed = 0xfedcba9876543210u, .layer = 5, .epoch = 99};
+    Mask mask = mask_of(wanted);
+    mask.key1 ^= static_cast<u32>(Draw::dropout) * 0x9E3779B9u ^ static_cast<u32>(Draw::attention) * 0x9E3779B9u;
+    int differ = 0;
+    for (const i64 row : {i64{0}, i64{3}, (i64{1} << 31) - 1})
+        for (const i64 column : {i64{1}, i64{3}, (i64{1} << 31) - 2})
+            for (u32 head = 0; head < 9; ++head) {
+                INFO("row " << row << ", column " << column << ", head " << head);
+                CHECK(dropped_entry(mask, row, column, head) == (wanted.kept_share(row, column, head) == 0));
+                differ += dropped_entry(mask, row, column, head) != dropped_entry(mask, column, row, head);
+            }
+    CHECK(differ > 0);
+}
 
 TEST_CASE("cuda: the generator draws what the host draws, and a row's mask drops what DropoutMask drops") {
     for (const std::int64_t vertex : {std::int64_t{0}, std::int64_t{7}, std::int64_t{1} << 40})

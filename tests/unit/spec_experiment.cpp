@@ -66,7 +66,7 @@ TEST_CASE("GAT's heads are one number for all layers, or one for each") {
 name: gat
 dataset: {generate: dcsbm, vertices: 16}
 scheme: mg-gcn
-model: {layers: gat, hidden: [12], combine: mean, negative_slope: 0.1, residual: true}
+model: {layers: gat, hidden: [12], combine: mean, negative_slope: 0.1, residual: true, attention_dropout: 0.6}
 matrix:
   model.heads: [4, [3, 1]]
 )");
@@ -77,6 +77,7 @@ matrix:
     CHECK(e.cells[0].model.most_heads() == 4);
     CHECK(e.cells[0].model.combine == HeadsCombined::mean);
     CHECK((e.cells[0].model.negative_slope == 0.1 && e.cells[0].model.residual));
+    CHECK(e.cells[0].model.attention_dropout == 0.6);
 }
 
 TEST_CASE("a list of seeds is samples of one generated dataset, which share its name") {

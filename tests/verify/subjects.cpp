@@ -60,7 +60,10 @@ ModelSpec model_of(LayerKind kind, const DatasetView& data) {
     model.normalisation = kind == LayerKind::sage ? Normalisation::mean : Normalisation::none;
     model.self_loops = kind == LayerKind::gat;
     if (kind == LayerKind::gin) model.epsilon = 0.25;
-    if (kind == LayerKind::gat) model.heads = {hidden_1, 3, 2};
+    if (kind == LayerKind::gat) {
+        model.heads = {hidden_1, 3, 2};
+        model.attention_dropout = 0.25;
+    }
     return model;
 }
 

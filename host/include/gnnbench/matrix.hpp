@@ -74,12 +74,15 @@ struct Csr {
     std::vector<std::int64_t> indptr{0};  ///< length rows + 1
     std::vector<std::int32_t> indices;    ///< length nnz
     std::vector<double> values;           ///< length nnz
+    /// The original ids of the vertices of its rows and columns, where something is drawn for each entry; else empty.
+    std::vector<GlobalId> row_vertices = {}, col_vertices = {};
 
     std::int64_t nonzeros() const { return static_cast<std::int64_t>(indices.size()); }
     /// Size of its arrays.
     std::int64_t bytes() const {
         return static_cast<std::int64_t>(indptr.size() * sizeof(std::int64_t) +
-                                         indices.size() * (sizeof(std::int32_t) + sizeof(double)));
+                                         indices.size() * (sizeof(std::int32_t) + sizeof(double)) +
+                                         (row_vertices.size() + col_vertices.size()) * sizeof(GlobalId));
     }
     bool operator==(const Csr&) const = default;
 };

@@ -40,6 +40,7 @@ struct ModelSpec {
     double negative_slope = 0.2;                     ///< of GAT's scores, for negative arguments
     HeadsCombined combine = HeadsCombined::columns;  ///< in GAT's hidden layers; the last has the heads' mean
     bool residual = false;                           ///< GAT's: + H W_residual
+    double attention_dropout = 0;                    ///< of GAT's coefficients α, in training
     Initialiser initialiser = Initialiser::glorot;
     /// ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch. Input dropout then falls on ÂX, or on
     /// [X, ÂX] where there are self weights, and not on X before its aggregation: with both this is another model.
@@ -70,5 +71,10 @@ struct TrainSpec {
     double dropout = 0;                ///< on every later layer's input
     std::uint64_t seed = 0;            ///< of weights and dropout masks
 };
+
+/// Whether a training epoch draws masks.
+inline bool has_dropout(const ModelSpec& model, const TrainSpec& train) {
+    return train.dropout > 0 || train.input_dropout > 0 || model.attention_dropout > 0;
+}
 
 }  // namespace gnnbench

@@ -12,9 +12,10 @@ enum class Draw : std::uint32_t {
     features = 4,
     graph = 5,
     sample = 6,
-    batch = 7,     ///< which vertices a mini-batch has
-    gossip = 8,    ///< whom a worker chooses
-    slowdown = 9,  ///< how much slower a rank is in a step
+    batch = 7,       ///< which vertices a mini-batch has
+    gossip = 8,      ///< whom a worker chooses
+    slowdown = 9,    ///< how much slower a rank is in a step
+    attention = 10,  ///< which coefficients of attention are dropped
 };
 
 /// Four 32-bit words of Philox4x32-10 (Salmon et al., SC'11) at a counter: a pure function of its arguments,
@@ -80,6 +81,17 @@ struct DropoutMask {
         return random_word(seed, Draw::dropout, static_cast<std::uint64_t>(vertex), first_column + column,
                            stream()) < threshold();
     }
+    /// By what attention's coefficient of a head is multiplied with which `row` attends to `column`: 0 or scale(). By
+    /// original ids below 2^32, of both, so that no rank asks another.
+    double kept_share(std::int64_t row, std::int64_t column, std::uint32_t head) const {
+        if (!active()) return 1;
+        const std::uint32_t word = random_word(seed, Draw::attention, entry_key(row, column), head, stream());
+        return word < threshold() ? 0 : scale();
+    }
+    static constexpr std::uint64_t entry_key(std::int64_t row, std::int64_t column) {
+        return static_cast<std::uint64_t>(row) << 32 | static_cast<std::uint32_t>(column);
+    }
+    bool operator==(const DropoutMask&) const = default;
 };
 
 }  // namespace gnnbench

@@ -19,6 +19,16 @@ const FlatCsr<T>& rows_of(const PreparedMatrix& a) {
     return *rows;
 }
 
+/// Of a block of A, or of Aᵀ, whose columns attend.
+template <class T>
+EntryMask mask_of(const AttentionHeads& shape, const PreparedMatrix& prepared, bool transposed) {
+    const auto& a = static_cast<const CpuPrepared<T>&>(prepared);
+    require(!shape.dropout.active() || a.nonzeros == 0 || !a.row_vertices.empty(),
+            "attention drops entries by their vertices, and the matrix was prepared without (Csr::row_vertices)");
+    const GlobalId *rows = a.row_vertices.data(), *columns = a.col_vertices.data();
+    return {shape.dropout, transposed ? columns : rows, transposed ? rows : columns};
+}
+
 /// Runs of rows of about equal work, which threads take as they get free. `cols`: elements that an entry costs.
 template <class F>
 void by_runs(const Pattern& a, std::int64_t cols, int threads, F&& f) {
@@ -39,15 +49,27 @@ void by_rows(ConstMatrixView m, int threads, F&& f) {
 
 template <class T>
 void attend(const verb::Attend& v, int threads) {
-    const AttendCall<T> call{rows_of<T>(v.a), v.shape.heads, static_cast<T>(v.shape.slope), v.b, v.l,
-                             v.rows,          v.stage};
+    const AttendCall<T> call{rows_of<T>(v.a),
+                             mask_of<T>(v.shape, v.a, false),
+                             v.shape.heads,
+                             static_cast<T>(v.shape.slope),
+                             v.b,
+                             v.l,
+                             v.rows,
+                             v.stage};
     by_runs(call.a, call.b.cols, threads, [&](RowRange rows) { attention_operations<T>().attend(call, rows); });
 }
 
 template <class T>
 void attend_backward(const verb::AttendBackward& v, int threads) {
-    const AttendBackwardCall<T> call{
-        rows_of<T>(v.a), v.shape.heads, static_cast<T>(v.shape.slope), v.b, v.own, v.c, v.stage};
+    const AttendBackwardCall<T> call{rows_of<T>(v.a),
+                                     mask_of<T>(v.shape, v.a, true),
+                                     v.shape.heads,
+                                     static_cast<T>(v.shape.slope),
+                                     v.b,
+                                     v.own,
+                                     v.c,
+                                     v.stage};
     by_runs(call.a, call.b.cols, threads,
             [&](RowRange rows) { attention_operations<T>().attend_backward(call, rows); });
 }

@@ -8,9 +8,17 @@
 /// Attention by rows (gnnbench/verbs/attention.hpp has the formulas), and what is computed head by head.
 namespace gnnbench::cpu {
 
+/// Attention's dropout, by the vertices that attend and those attended to.
+struct EntryMask {
+    DropoutMask mask;
+    const GlobalId *rows = nullptr, *columns = nullptr;
+    bool active() const { return mask.active(); }
+};
+
 template <class T>
 struct AttendCall {
     FlatCsr<T> a;
+    EntryMask dropout;
     std::int64_t heads;
     T slope;
     ConstMatrixView b, l;
@@ -19,7 +27,8 @@ struct AttendCall {
 };
 template <class T>
 struct AttendBackwardCall {
-    FlatCsr<T> a;  ///< of Aᵀ
+    FlatCsr<T> a;       ///< of Aᵀ
+    EntryMask dropout;  ///< its rows are a's columns
     std::int64_t heads;
     T slope;
     ConstMatrixView b, own;

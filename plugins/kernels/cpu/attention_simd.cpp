@@ -9,11 +9,13 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include <gnnbench/usize.hpp>
 
 #include "attention.hpp"
+#include "dropout-inl.hpp"
 #include "exp-inl.hpp"
 #include "row_operations.hpp"
 
@@ -150,6 +152,52 @@ struct Chunk {
           of_heads(usize(4 * h.heads)) {}
 };
 
+/// Where the entries of a run stand: all in one row or column, or in those of a list.
+struct Place {
+    const std::int32_t* list;
+    std::int64_t one;
+    std::int64_t operator()(std::int64_t e) const { return list ? list[e] : one; }
+};
+
+/// Drops entries' coefficients, those of a run of entries at a time.
+template <class T>
+class EntryDropout {
+public:
+    EntryDropout(const EntryMask& mask, std::int64_t heads)
+        : mask_(mask),
+          heads_(heads),
+          threshold_(mask.mask.threshold()),
+          scale_(static_cast<T>(mask.mask.scale())) {
+        if (mask.active()) words_.emplace(mask.mask, 0, heads, Draw::attention);
+    }
+    /// x [count × H] ← x of the kept, scaled, else 0, and y likewise; row(e) and column(e) say where entry e stands in A.
+    HWY_INLINE void apply(std::int64_t count, Place row, Place column, T* x, T* y) {
+        if (!words_) return;
+        for (std::int64_t first = 0; first < count; first += words_->rows()) {
+            const std::int64_t run = std::min(words_->rows(), count - first);
+            words_->draw(run, [&](std::int64_t e) {
+                return DropoutMask::entry_key(value(mask_.rows[row(first + e)]),
+                                              value(mask_.columns[column(first + e)]));
+            });
+            for (std::int64_t e = 0; e < run; ++e) {
+                const std::uint32_t* word = words_->row(e);
+                const std::int64_t at = (first + e) * heads_;
+                for_vectors<T>(heads_, [&](std::int64_t k, std::int64_t n) HWY_ATTR {
+                    store_n(dropped<T>(load_n(x + at + k, n), word + k, threshold_, scale_), x + at + k, n);
+                    if (y) store_n(dropped<T>(load_n(y + at + k, n), word + k, threshold_, scale_), y + at + k, n);
+                });
+            }
+        }
+    }
+
+private:
+    const EntryMask& mask_;
+    std::int64_t heads_;
+    std::uint32_t threshold_;
+    T scale_;
+    std::optional<MaskWords> words_;
+};
+
 /// x[i] ← exp(x[i]).
 template <class T>
 HWY_INLINE void exponentials(T* x, std::int64_t count) {
@@ -164,6 +212,7 @@ public:
         : call_(call),
           h_(HeadLayout::of<T>(call.heads, call.rows.z.cols)),
           chunk_(h_, call.b.cols),
+          dropout_(call.dropout, call.heads),
           wants_slopes_(call.rows.slopes.cols > 0) {}
 
     void run(RowRange rows) {
@@ -178,6 +227,7 @@ public:
 
 private:
     void begin(std::int64_t r) {
+        row_ = r;
         z_ = row_of<T>(call_.rows.z, r);
         slopes_ = wants_slopes_ ? row_of<T>(call_.rows.slopes, r) : nullptr;
         maxima_ = row_of<T>(call_.rows.maxima, r);
@@ -246,6 +296,8 @@ private:
                 store_n(hn::Add(load_n(slope_sums_ + k, n), with_slope), slope_sums_ + k, n);
             });
         }
+        dropout_.apply(count, Place{nullptr, row_}, Place{call_.a.indices + first, 0}, chunk_.compact.data(),
+                       wants_slopes_ ? chunk_.derivatives.data() : nullptr);
         repeat(h_, scale, 1, chunk_.scale.data());
         repeat(h_, chunk_.compact.data(), count, chunk_.weights.data());
         add_rows(h_, chunk_.rows.data(), chunk_.weights.data(), chunk_.scale.data(), count, z_);
@@ -283,7 +335,9 @@ private:
     const AttendCall<T>& call_;
     HeadLayout h_;
     Chunk<T> chunk_;
+    EntryDropout<T> dropout_;
     bool wants_slopes_;
+    std::int64_t row_ = 0;
     const T* l_ = nullptr;
     T *z_ = nullptr, *slopes_ = nullptr, *maxima_ = nullptr, *sums_ = nullptr, *slope_sums_ = nullptr;
 };
@@ -300,6 +354,8 @@ void attend_backward(const AttendBackwardCall<T>& call, RowRange rows) {
     Chunk<T> chunk(h, call.b.cols);
     const Vec<T> slope = hn::Set(d, call.slope);
     const std::int64_t total = call.a.indptr[call.a.rows];
+    EntryDropout<T> dropout(call.dropout, call.heads);
+    std::vector<T> kept(chunk.compact.size());  // m_ij
     std::fill(chunk.scale.begin(), chunk.scale.end(), T{1});
     for (std::int64_t j = rows.begin; j < rows.end; ++j) {
         const T* own = row_of<T>(call.own, j);
@@ -325,19 +381,22 @@ void attend_backward(const AttendBackwardCall<T>& call, RowRange rows) {
                 });
             }
             exponentials(chunk.compact.data(), count * h.heads);
+            std::fill_n(kept.data(), count * h.heads, T{1});
+            dropout.apply(count, Place{call.a.indices + first, 0}, Place{nullptr, j}, kept.data(), nullptr);
             for (std::int64_t e = 0; e < count; ++e) {
                 T* const alpha = chunk.compact.data() + e * h.heads;
                 const T* derivative = chunk.derivatives.data() + e * h.heads;
+                const T* m = kept.data() + e * h.heads;
                 const T* row = chunk.rows[usize(e)];
                 const T* given = row + h.width + 2 * h.heads;  // D_i
                 T* const dot = chunk.of_heads.data();
                 dots(h, row, own, chunk.partial.data(), dot);
                 const Vec<T> a = hn::Set(d, call.a.values[first + e]);
                 for_vectors<T>(h.heads, [&](std::int64_t k, std::int64_t n) HWY_ATTR {
-                    const Vec<T> weight = hn::Mul(a, load_n(alpha + k, n));
-                    store_n(weight, alpha + k, n);
+                    const Vec<T> weight = hn::Mul(a, load_n(alpha + k, n)), of_kept = load_n(m + k, n);
+                    store_n(hn::Mul(weight, of_kept), alpha + k, n);
                     const Vec<T> de = hn::Mul(hn::Mul(weight, load_n(derivative + k, n)),
-                                              hn::Sub(load_n(dot + k, n), load_n(given + k, n)));
+                                              hn::MulSub(of_kept, load_n(dot + k, n), load_n(given + k, n)));
                     store_n(hn::Add(load_n(dr + k, n), de), dr + k, n);
                 });
             }

@@ -125,7 +125,10 @@ std::unique_ptr<PreparedMatrix> CpuBackend<T>::do_prepare(const Csr& a, Transpos
         if (a.nonzeros() > timed_nonzeros_) timed_ = text_of_times(chosen, a);
         timed_nonzeros_ = std::max(timed_nonzeros_, a.nonzeros());
     }
-    return prepare_matrix<T>(a, std::move(chosen), t, threads_);
+    auto prepared = prepare_matrix<T>(a, std::move(chosen), t, threads_);
+    prepared->row_vertices = a.row_vertices;
+    prepared->col_vertices = a.col_vertices;
+    return prepared;
 }
 
 template <class T>

@@ -32,7 +32,7 @@ public:
     static constexpr std::int64_t most_columns = 1024;
 
     /// For columns [first, first + count) of the mask's matrix, count ≤ most_columns.
-    MaskWords(const DropoutMask& mask, std::int64_t first, std::int64_t count)
+    MaskWords(const DropoutMask& mask, std::int64_t first, std::int64_t count, Draw what = Draw::dropout)
         : skew_((mask.first_column + first) % 4),
           counters_((skew_ + count + 3) / 4),
           rows_(std::max<std::int64_t>(1, most_counters / counters_)),
@@ -41,8 +41,7 @@ public:
         for (std::int64_t i = 0; i < rows_ * counters_; ++i)
             columns_[i] = start + static_cast<std::uint32_t>(i % counters_);
         keys_[0] = static_cast<std::uint32_t>(mask.seed);
-        keys_[1] = static_cast<std::uint32_t>(mask.seed >> 32) ^
-                   (static_cast<std::uint32_t>(Draw::dropout) * 0x9E3779B9u);
+        keys_[1] = static_cast<std::uint32_t>(mask.seed >> 32) ^ (static_cast<std::uint32_t>(what) * 0x9E3779B9u);
         for (int i = 2; i < 2 * rounds; ++i)
             keys_[i] = static_cast<std::uint32_t>(keys_[i - 2] + (i % 2 ? 0xBB67AE85u : 0x9E3779B9u));
     }
@@ -120,6 +119,22 @@ private:
     alignas(64) std::uint32_t high_[room] = {};
     alignas(64) std::uint64_t words_[2 * room];  ///< two words of 32 bits each
 };
+
+/// v · scale where the word keeps it, else 0: where the word is not below the threshold.
+template <class T>
+HWY_INLINE Vec<T> dropped(Vec<T> v, const std::uint32_t* word, std::uint32_t threshold, T scale) {
+    const Tag<T> d;
+    const auto kept = hn::Mul(v, hn::Set(d, scale));
+    if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
+        const U du;
+        return hn::IfThenZeroElse(hn::RebindMask(d, hn::Lt(hn::LoadU(du, word), hn::Set(du, threshold))), kept);
+    } else {
+        const hn::RebindToUnsigned<Tag<T>> wide;
+        const auto words = hn::PromoteTo(wide, hn::LoadU(hn::Rebind<std::uint32_t, Tag<T>>(), word));
+        const auto lost = hn::Lt(words, hn::Set(wide, std::uint64_t{threshold}));
+        return hn::IfThenZeroElse(hn::RebindMask(d, lost), kept);
+    }
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace gnnbench::cpu

@@ -53,22 +53,6 @@ HWY_INLINE Vec<T> slope(Vec<T> y) {
     return one;
 }
 
-/// v · scale where the word keeps it, else 0.
-template <class T>
-HWY_INLINE Vec<T> dropped(Vec<T> v, const std::uint32_t* word, const FlatEpilogue<T>& e) {
-    const Tag<T> d;
-    const auto kept = hn::Mul(v, hn::Set(d, e.scale));
-    if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
-        const U du;
-        return hn::IfThenZeroElse(hn::RebindMask(d, hn::Lt(hn::LoadU(du, word), hn::Set(du, e.threshold))), kept);
-    } else {
-        const hn::RebindToUnsigned<Tag<T>> wide;
-        const auto words = hn::PromoteTo(wide, hn::LoadU(hn::Rebind<std::uint32_t, Tag<T>>(), word));
-        const auto lost = hn::Lt(words, hn::Set(wide, std::uint64_t{e.threshold}));
-        return hn::IfThenZeroElse(hn::RebindMask(d, lost), kept);
-    }
-}
-
 /// z ← e(x) for `cols` columns; with words, dropout's of the first of them first.
 template <Activation A, class T>
 HWY_INLINE void epilogue_row(const FlatEpilogue<T>& e, const T* bias, const std::uint32_t* words,
@@ -77,7 +61,7 @@ HWY_INLINE void epilogue_row(const FlatEpilogue<T>& e, const T* bias, const std:
         Vec<T> v = load_n(x + c, n);
         if (bias) v = hn::Add(v, load_n(bias + c, n));
         v = activated<A, T>(v);
-        if (words) v = dropped<T>(v, words + c, e);
+        if (words) v = dropped<T>(v, words + c, e.threshold, e.scale);
         store_n(v, z + c, n);
     });
 }
@@ -92,7 +76,7 @@ HWY_INLINE void backward_row(const FlatEpilogue<T>& e, const std::uint32_t* word
         const Vec<T> y = curved ? hn::Mul(load_n(h + c, n), unscale) : load_n(h + c, n);
         Vec<T> v = hn::Mul(load_n(dh + c, n), slope<A, T>(y));
         if (words) {
-            v = dropped<T>(v, words + c, e);
+            v = dropped<T>(v, words + c, e.threshold, e.scale);
         } else if (e.drops) {
             v = hn::Mul(v, scale);
         }

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <vector>
 
 #include <gnnbench/backend.hpp>
 
@@ -17,6 +18,8 @@ public:
     virtual const FlatCsr<T>* rows_form() const { return nullptr; }
     /// By the transpose, for which it was prepared.
     virtual void multiply_transposed(const DenseSide<T>& d, int threads) const = 0;
+
+    std::vector<GlobalId> row_vertices, col_vertices;  ///< as in Csr
 };
 
 template <class T>

@@ -18,12 +18,26 @@ Entries<T> entries_of(const PreparedMatrix& prepared) {
     return {a.indptr.data(), a.indices.data(), static_cast<const T*>(a.values.view().data), a.rows};
 }
 
+/// Of a block of A, or of Aᵀ, whose columns attend.
+EntryMask mask_of(const AttentionHeads& shape, const PreparedMatrix& prepared, bool transposed) {
+    static_assert(sizeof(GlobalId) == sizeof(i64));
+    if (!shape.dropout.active()) return {};
+    const auto& a = static_cast<const CudaMatrix&>(prepared);
+    require(a.nonzeros == 0 || a.row_vertices.size() > 0,
+            "attention drops entries by their vertices, and the matrix was prepared without (Csr::row_vertices)");
+    const auto *rows = reinterpret_cast<const i64*>(a.row_vertices.data()),
+               *columns = reinterpret_cast<const i64*>(a.col_vertices.data());
+    return {device_mask(shape.dropout, Draw::attention), transposed ? columns : rows, transposed ? rows : columns};
+}
+
 }  // namespace
 
 void CudaBackend::perform(const verb::Attend& v) {
     typed([&]<class T>(T) {
         AttendCall<T> call;
         call.a = entries_of<T>(v.a);
+        call.dropout = mask_of(v.shape, v.a, false);
+        call.kept_scale = static_cast<T>(v.shape.dropout.scale());
         call.heads = v.shape.heads;
         call.slope = static_cast<T>(v.shape.slope);
         call.b = dense<T>(v.b);
@@ -43,6 +57,8 @@ void CudaBackend::perform(const verb::AttendBackward& v) {
     typed([&]<class T>(T) {
         AttendBackwardCall<T> call;
         call.a = entries_of<T>(v.a);
+        call.dropout = mask_of(v.shape, v.a, true);
+        call.kept_scale = static_cast<T>(v.shape.dropout.scale());
         call.heads = v.shape.heads;
         call.slope = static_cast<T>(v.shape.slope);
         call.b = dense<T>(v.b);

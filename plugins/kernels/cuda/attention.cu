@@ -25,6 +25,15 @@ __device__ __forceinline__ T minus_infinity() {
     return T(-INFINITY);
 }
 
+/// m_ij of this lane's head: by what a coefficient is multiplied under dropout.
+template <class T>
+__device__ __forceinline__ T kept(const EntryMask& dropout, T scale, i64 i, i64 j, int head) {
+    if (!dropout.mask.active) return T(1);
+    const u32 block = static_cast<u32>(head) / 4, place = static_cast<u32>(head) % 4;
+    const Words words = dropout.mask.words(entry_key(dropout.rows[i], dropout.columns[j]), block);
+    return words.of(place) < dropout.mask.threshold ? T(0) : scale;
+}
+
 template <class T>
 __global__ void __launch_bounds__(block_threads) attend_kernel(const AttendCall<T> call) {
     const i64 row = row_here();
@@ -66,6 +75,11 @@ __global__ void __launch_bounds__(block_threads) attend_kernel(const AttendCall<
                 with_slope = p * leaky_derivative(argument, call.slope);
             }
             if (c0 == 0) sum += p, slope_sum += with_slope;
+            if (has_head) {
+                const T m = kept(call.dropout, call.kept_scale, row, call.a.indices[e], lane);
+                p *= m;
+                with_slope *= m;
+            }
             for (int k = 0; k < columns_at_once; ++k) {
                 const i64 c = c0 + lane + 32 * k;
                 const T weight = __shfl_sync(whole_warp, p, head[k]),
@@ -139,8 +153,10 @@ __global__ void __launch_bounds__(block_threads) attend_backward_kernel(const At
             if (has_head) {
                 const T argument = given[width + lane] + r;
                 alpha = call.a.values[e] * exp_of(leaky(argument, call.slope) - given[width + heads + lane]);
+                const T m = kept(call.dropout, call.kept_scale, call.a.indices[e], row, lane);
                 if (c0 == 0)
-                    dr += alpha * (dot - given[width + 2 * heads + lane]) * leaky_derivative(argument, call.slope);
+                    dr += alpha * (m * dot - given[width + 2 * heads + lane]) * leaky_derivative(argument, call.slope);
+                alpha *= m;
             }
             for (int k = 0; k < columns_at_once; ++k) {
                 const i64 c = c0 + lane + 32 * k;

@@ -1,5 +1,6 @@
 #pragma once
 #include "launch.hpp"
+#include "philox.hpp"
 
 // Attention on the device (gnnbench/verbs/attention.hpp has the formulas), and what is computed head by head.
 namespace gnnbench::cuda {
@@ -16,9 +17,17 @@ struct Entries {
     i64 rows = 0;
 };
 
+/// Attention's dropout of entries, by the vertices that attend and those attended to.
+struct EntryMask {
+    Mask mask;
+    const i64 *rows = nullptr, *columns = nullptr;
+};
+
 template <class T>
 struct AttendCall {
     Entries<T> a;
+    EntryMask dropout;
+    T kept_scale = 1;  ///< of what is not dropped
     int heads = 1;
     T slope = 0;
     Dense<const T> b, l;
@@ -30,7 +39,9 @@ cudaError_t attend(const AttendCall<T>& call, cudaStream_t stream);
 
 template <class T>
 struct AttendBackwardCall {
-    Entries<T> a;  ///< of Aᵀ
+    Entries<T> a;       ///< of Aᵀ
+    EntryMask dropout;  ///< its rows are a's columns
+    T kept_scale = 1;
     int heads = 1;
     T slope = 0;
     Dense<const T> b, own;

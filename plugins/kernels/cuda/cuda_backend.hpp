@@ -107,6 +107,16 @@ Dense<const T> dense(ConstMatrixView m) {
     return {static_cast<const T*>(m.data), m.rows, m.cols, m.ld};
 }
 
+/// As in core/random.cpp: counter (vertex, block, stream), key (seed, what).
+inline Mask device_mask(const DropoutMask& mask, Draw what) {
+    return {.active = true,
+            .threshold = mask.threshold(),
+            .key0 = static_cast<u32>(mask.seed),
+            .key1 = static_cast<u32>(mask.seed >> 32) ^ (static_cast<u32>(what) * 0x9E3779B9u),
+            .stream = mask.stream(),
+            .first_column = mask.first_column};
+}
+
 template <class T>
 Finish<T> finish(const Epilogue& e) {
     Finish<T> f;
@@ -114,13 +124,7 @@ Finish<T> finish(const Epilogue& e) {
     f.curve = static_cast<Curve>(e.activation);
     if (!e.dropout.active()) return f;
     f.scale = static_cast<T>(e.dropout.scale());
-    // As in core/random.cpp: counter (vertex, block, stream), key (seed, what).
-    f.mask = {.active = true,
-              .threshold = e.dropout.threshold(),
-              .key0 = static_cast<u32>(e.dropout.seed),
-              .key1 = static_cast<u32>(e.dropout.seed >> 32) ^ (static_cast<u32>(Draw::dropout) * 0x9E3779B9u),
-              .stream = e.dropout.stream(),
-              .first_column = e.dropout.first_column};
+    f.mask = device_mask(e.dropout, Draw::dropout);
     f.row_ids = e.row_ids;
     return f;
 }

@@ -25,6 +25,11 @@ GNNBENCH_HOST_DEVICE Words philox(u32 key0, u32 key1, u32 a, u32 b, u32 c, u32 d
     return {{a, b, c, d}};
 }
 
+/// DropoutMask::entry_key.
+GNNBENCH_HOST_DEVICE i64 entry_key(i64 row, i64 column) {
+    return static_cast<i64>(static_cast<u64>(row) << 32 | static_cast<u32>(column));
+}
+
 /// DropoutMask as the device needs it. Dropped: word below threshold.
 struct Mask {
     bool active = false;

@@ -54,6 +54,8 @@ std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Backend& backend, Upload
     m->indices = backend.upload(std::span<const std::int32_t>(a.indices));
     m->values = backend.matrix(1, a.nonzeros());
     backend.upload(std::span<const double>(a.values), m->values);
+    if (!a.row_vertices.empty()) m->row_vertices = backend.upload(std::span<const GlobalId>(a.row_vertices));
+    if (!a.col_vertices.empty()) m->col_vertices = backend.upload(std::span<const GlobalId>(a.col_vertices));
     const RowLengths lengths = row_lengths(indptr);
     if (a.nonzeros() > 0 && (what.always_items || lengths.uneven())) {
         const WorkPlan plan = plan_work(indptr, lengths.split_after(), used.row_at);

@@ -32,6 +32,7 @@ public:
     Array<WorkItem> items;  ///< if rows differ much in length, or if items were requested
     Array<SplitRow> split;
     std::int64_t slots = 0;
+    Array<GlobalId> row_vertices, col_vertices;  ///< as in Csr
     Array<std::int32_t> narrow_indptr;  ///< for cuSPARSE; empty where nonzeros need 64 bits
 
     Product usual = Product::rows;          ///< where no trial was run

@@ -17,11 +17,21 @@ namespace gnnbench::reference {
 inline double leaky(double x, double slope) { return x > 0 ? x : slope * x; }
 inline double leaky_derivative(double x, double slope) { return x > 0 ? 1 : slope; }
 
+/// m_ij of a head; i: the place among `rows` of the vertex that attends, j: among `columns` of the other one.
+inline double kept(const AttentionHeads& shape, const std::vector<GlobalId>& rows, std::int64_t i,
+                   const std::vector<GlobalId>& columns, std::int64_t j, std::int64_t head) {
+    if (!shape.dropout.active()) return 1;
+    require(!rows.empty() && !columns.empty(), "attention drops entries by their vertices (Csr::row_vertices)");
+    return shape.dropout.kept_share(value(rows[usize(i)]), value(columns[usize(j)]),
+                                    static_cast<std::uint32_t>(head));
+}
+
 /// A row's sums for all heads, read from its views where the stage is not the first.
 template <class T>
 class RowSums {
 public:
-    RowSums(const verb::Attend& v, std::int64_t row) : v_(v), row_(row), w_(v.rows.z.cols), heads_(v.shape.heads) {
+    RowSums(const verb::Attend& v, std::int64_t row)
+        : v_(v), a_(static_cast<const PlainMatrix<T>&>(v.a)), row_(row), w_(v.rows.z.cols), heads_(v.shape.heads) {
         for (std::int64_t c = 0; c < w_; ++c) {
             z_.push_back(before(v.rows.z, c, 0));
             slopes_.push_back(before(v.rows.slopes, c, 0));
@@ -48,9 +58,10 @@ public:
         const double p = a * std::exp(e - maxima_[head]);
         sums_[head] += p;
         slope_sums_[head] += p * derivative;
+        const double m = kept(v_.shape, a_.row_vertices, row_, a_.col_vertices, j, h);
         for (std::int64_t c = h; c < w_; c += heads_) {
-            z_[usize(c)] += p * at<T>(v_.b, j, c);
-            slopes_[usize(c)] += p * derivative * at<T>(v_.b, j, c);
+            z_[usize(c)] += m * p * at<T>(v_.b, j, c);
+            slopes_[usize(c)] += m * p * derivative * at<T>(v_.b, j, c);
         }
     }
 
@@ -86,6 +97,7 @@ private:
     }
 
     const verb::Attend& v_;
+    const PlainMatrix<T>& a_;
     std::int64_t row_, w_, heads_;
     std::vector<double> z_, slopes_, maxima_, sums_, slope_sums_;
 };
@@ -115,13 +127,14 @@ void attend_backward(const verb::AttendBackward& v) {
                 const double argument = at<T>(v.b, i, w + h) + double{at<T>(v.own, j, w + h)};
                 const double alpha =
                     a.values[k] * std::exp(leaky(argument, v.shape.slope) - at<T>(v.b, i, w + heads + h));
+                const double m = kept(v.shape, a.col_vertices, i, a.row_vertices, j, h);
                 double dot = 0;
                 for (std::int64_t c = h; c < w; c += heads) {
                     dot += at<T>(v.b, i, c) * double{at<T>(v.own, j, c)};
-                    row[usize(c)] += alpha * at<T>(v.b, i, c);
+                    row[usize(c)] += m * alpha * at<T>(v.b, i, c);
                 }
-                row[usize(w + h)] +=
-                    alpha * (dot - at<T>(v.b, i, w + 2 * heads + h)) * leaky_derivative(argument, v.shape.slope);
+                row[usize(w + h)] += alpha * (m * dot - at<T>(v.b, i, w + 2 * heads + h)) *
+                                     leaky_derivative(argument, v.shape.slope);
             }
         }
         for (std::int64_t c = 0; c < w + heads; ++c) at<T>(v.c, j, c) = static_cast<T>(row[usize(c)]);

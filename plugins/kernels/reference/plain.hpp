@@ -22,6 +22,7 @@ struct PlainMatrix final : PreparedMatrix {
     std::vector<std::int64_t> indptr;
     std::vector<std::int32_t> indices;
     std::vector<T> values;
+    std::vector<GlobalId> row_vertices, col_vertices;  ///< as in Csr
 };
 
 }  // namespace gnnbench::reference

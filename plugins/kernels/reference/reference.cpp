@@ -97,6 +97,8 @@ private:
         m->indptr = a.indptr;
         m->indices = a.indices;
         m->values.assign(a.values.begin(), a.values.end());
+        m->row_vertices = a.row_vertices;
+        m->col_vertices = a.col_vertices;
         m->format = "csr";
         return m;
     }

@@ -5,7 +5,8 @@
 
 The model is written from the paper's equations (Veličković et al., ICLR 2018, equations 1 to 6) with dense matrices: e_ij
 for all pairs, exponentials where there is an edge, weights of edges as factors of exponentials. Nothing is fused, no
-maximum is subtracted, and nothing is shared with gnnbench.
+maximum is subtracted, and nothing is shared with gnnbench. Dropout of coefficients has gnnbench's masks: words of
+Philox4x32-10 (Salmon et al., SC 2011), computed here from the paper's definition.
 """
 import json
 import pathlib
@@ -26,6 +27,28 @@ def uniform(rows, columns):
     return torch.tensor([[draw.uniform(-1, 1) for _ in range(columns)] for _ in range(rows)]).requires_grad_()
 
 
+ATTENTION = 10  # gnnbench::Draw::attention
+
+
+def philox(seed, what, a, b, c):
+    """Four words: ten rounds of Philox4x32 at the counter (a, b, c), keyed by the seed and what is drawn."""
+    low = 0xFFFFFFFF
+    key = [seed & low, (seed >> 32) ^ (what * 0x9E3779B9 & low)]
+    counter = [a & low, a >> 32, b, c]
+    for _ in range(10):
+        first, second = 0xD2511F53 * counter[0], 0xCD9E8D57 * counter[2]
+        counter = [second >> 32 ^ counter[1] ^ key[0], second & low, first >> 32 ^ counter[3] ^ key[1], first & low]
+        key = [key[0] + 0x9E3779B9 & low, key[1] + 0xBB67AE85 & low]
+    return counter
+
+
+def mask(rate, n, head, number, epoch):
+    """By what dropout multiplies a head's coefficients [n × n] of the model's layer `number`."""
+    kept = [[philox(0, ATTENTION, i << 32 | j, head // 4, epoch << 6 | number)[head % 4] >= int(rate * 2**32)
+             for j in range(n)] for i in range(n)]
+    return torch.tensor(kept, dtype=torch.float64) / (1 - rate)
+
+
 def layers_of(case):
     """f, heads, columns of a head, whether heads are averaged."""
     widths, heads = case["widths"], case["heads"]
@@ -35,8 +58,9 @@ def layers_of(case):
         yield f, g, h, (g if mean else g // h), mean
 
 
-def layer(a, x, parameters, heads, d, mean, slope):
-    """parameters: [residual,] W, a_row, a_neighbour[, bias]. Column k · heads + h of HW is column k of head h."""
+def layer(a, x, parameters, heads, d, mean, slope, masks):
+    """parameters: [residual,] W, a_row, a_neighbour[, bias]. Column k · heads + h of HW is column k of head h. masks: of
+    each head's coefficients; empty without dropout."""
     w, row, neighbour = parameters["W"], parameters["row"], parameters["neighbour"]
     outputs = []
     for h in range(heads):
@@ -50,7 +74,7 @@ def layer(a, x, parameters, heads, d, mean, slope):
         weights = a * torch.exp(torch.nn.functional.leaky_relu(argument, slope))
         total = weights.sum(1, keepdim=True)
         alpha = torch.where(total > 0, weights / torch.where(total > 0, total, torch.ones_like(total)), 0.0)
-        outputs.append(alpha @ hw)
+        outputs.append((alpha * masks[h] if masks else alpha) @ hw)
     stacked = torch.stack(outputs, 2)  # [vertex, column of a head, head]
     z = stacked.mean(2) if mean else stacked.reshape(x.shape[0], d * heads)
     if "residual" in parameters:
@@ -58,11 +82,12 @@ def layer(a, x, parameters, heads, d, mean, slope):
     return z + parameters["bias"] if "bias" in parameters else z
 
 
-def forward(a, x, all_parameters, case):
-    h = x
+def forward(a, x, all_parameters, case, epoch):
+    h, rate = x, case.get("attention_dropout", 0)
     shapes = list(layers_of(case))
     for l, (parameters, (_, _, heads, d, mean)) in enumerate(zip(all_parameters, shapes)):
-        h = layer(a, h, parameters, heads, d, mean, case["negative_slope"])
+        masks = [mask(rate, len(x), head, l, epoch) for head in range(heads)] if rate > 0 else []
+        h = layer(a, h, parameters, heads, d, mean, case["negative_slope"], masks)
         if l + 1 < len(shapes):
             h = ACTIVATIONS[case["activation"]](autograd.no_kink(h, "sigmoid" if case["activation"] == "elu"
                                                                  else case["activation"]))
@@ -76,7 +101,7 @@ def weights_of(all_parameters):
 def train(g, case):
     a = autograd.adjacency(g, "none", case["self_loops"])
     x = torch.tensor(g["features"])[:, : case["widths"][0]].clone()
-    labels, mask = torch.tensor(g["labels"]), torch.tensor(g["train"], dtype=torch.bool)
+    labels, trained = torch.tensor(g["labels"]), torch.tensor(g["train"], dtype=torch.bool)
     all_parameters = []
     for f, g_l, heads, d, _ in layers_of(case):
         p = {"residual": uniform(f, g_l)} if case["residual"] else {}
@@ -96,7 +121,7 @@ def train(g, case):
     case["loss"] = []
     for epoch in range(EPOCHS):
         step.zero_grad()
-        loss = torch.nn.CrossEntropyLoss()(forward(a, x, all_parameters, case)[mask], labels[mask])
+        loss = torch.nn.CrossEntropyLoss()(forward(a, x, all_parameters, case, epoch)[trained], labels[trained])
         loss.backward()
         case["loss"].append(loss.item())
         if epoch == 0:
@@ -123,6 +148,14 @@ def cases(graphs):
                             "self_loops": i % 4 != 1, "optimizer": ("sgd", "adam", "adamw")[i // 2 % 3],
                             "trained_features": i % 6 == 5,
                             "weight_decay": [0.1 / (l + 1) for l in range(len(widths) - 1)]})
+    for widths, heads in (([6, 3], [4]), ([4, 8, 3], [8, 1]), ([5, 6, 8, 3], [3, 4, 1]), ([6, 12, 3], [6])):
+        for rate in (0.3, 0.6):
+            i = len(out)
+            out.append({"layers": "gat", "epsilon": 0.0, "normalisation": "none", "widths": widths, "heads": heads,
+                        "combine": "concat", "residual": i % 4 == 1, "graph": i % len(graphs), "negative_slope": 0.2,
+                        "attention_dropout": rate, "activation": "elu", "bias": True, "self_loops": True,
+                        "optimizer": "sgd", "trained_features": i % 3 == 1,
+                        "weight_decay": [0.1 / (l + 1) for l in range(len(widths) - 1)]})
     return [train(graphs[c["graph"]], c) for c in out]
 
 

@@ -87,6 +87,9 @@ public:
     SetupPart* cost() const { return cost_ ? &cost_->cut : nullptr; }
     /// What this process's ranks have in common; nullptr: there is one.
     SharedSetup* shared() const { return shared_; }
+    /// Whether the blocks that are prepared by for_each_block and make_halo have the original ids of their rows' and columns'
+    /// vertices, by which attention's dropout is drawn.
+    bool names_vertices() const { return names_vertices_; }
     /// Known to equal its transpose: backward may use forward's blocks.
     bool symmetric() const { return symmetric_; }
     /// Whether line() can read rows of `d`'s matrix. Those of Â it always can.
@@ -264,7 +267,7 @@ private:
     CompressedRows columns_;  ///< the transpose's rows; empty where it is not at hand
     Diagonal diagonal_;
     Normalisation normalisation_;
-    bool symmetric_, column_sum_of_rows_;
+    bool symmetric_, column_sum_of_rows_, names_vertices_;
     int threads_;
     SetupCost* cost_;
     SharedSetup* shared_;

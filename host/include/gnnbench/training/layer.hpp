@@ -30,7 +30,8 @@ struct ParameterSpec {
 /// How a layer attends, and what it makes of its heads.
 struct AttentionSpec {
     AttentionHeads shape;
-    bool mean = false;  ///< Z is the heads' mean; else their columns
+    bool mean = false;   ///< Z is the heads' mean; else their columns
+    double dropout = 0;  ///< of coefficients, in training
 };
 
 /// All trained matrices in the order of use: layer by layer, in each of its linear maps the weights, then the bias.
@@ -109,6 +110,7 @@ struct ForwardStep {
     MatrixView products;  ///< room for T, where it is not kept
     MatrixView kept;      ///< T, from forward to backward
     Epilogue epilogue;    ///< of Z: bias, activation, dropout
+    DropoutMask entries;  ///< of attention's coefficients
 
     MatrixView product(std::int64_t columns) const { return products.reshaped(h.rows(), columns); }
 };
@@ -123,6 +125,7 @@ struct BackwardStep {
     MatrixView dh;        ///< ← [n × f]; may share G's memory unless the layer reads G late
     MatrixView products;  ///< room for U or V
     MatrixView kept;
+    DropoutMask entries;  ///< as in forward
     /// Called once all gradients of the layer's parameters are complete, before dH is computed.
     std::function<void()> gradients_ready;
 

@@ -71,6 +71,7 @@ private:
     LayerInput input(int l) const { return l > 0 ? output(l - 1) : input_; }
     void drop_input();
     DropoutMask mask(int model_layer) const;
+    DropoutMask entry_mask(int l) const;
     Epilogue epilogue(int l) const;
 
     const LayerPlan plan_;

@@ -12,25 +12,27 @@
 /// attends to the columns j of its entries a_ij, which are positive. Per head:
 ///   e_ij = λ(l_i + r_j),  λ(x) = x for x > 0, else slope · x
 ///   α_ij = a_ij exp(e_ij) / Σ_k a_ik exp(e_ik)
-///   Z_i  = Σ_j α_ij h_j;  0 in a row without entries
-/// With G = dLoss/dZ and D_i = ⟨G_i, Z_i⟩, de_ij = α_ij (⟨G_i, h_j⟩ − D_i) λ'(l_i + r_j) is dLoss/d(l_i + r_j), so that
-///   dl_i = Σ_j de_ij = ⟨G_i, P_i⟩,  P_i = Σ_j α_ij (λ'_ij − q_i) h_j,  q_i = Σ_j α_ij λ'_ij
-///   dr_j = Σ_i de_ij,  dh_j = Σ_i α_ij G_i
+///   Z_i  = Σ_j m_ij α_ij h_j;  0 in a row without entries
+/// m_ij is 1 or, under dropout of rate p, 0 or 1 / (1 − p), drawn for each entry and head by the original ids of i and j.
+/// With G = dLoss/dZ and D_i = ⟨G_i, Z_i⟩, de_ij = α_ij (m_ij ⟨G_i, h_j⟩ − D_i) λ'(l_i + r_j) is dLoss/d(l_i + r_j), so that
+///   dl_i = Σ_j de_ij = ⟨G_i, P_i⟩,  P_i = Σ_j α_ij m_ij λ'_ij h_j − q_i Z_i,  q_i = Σ_j α_ij λ'_ij
+///   dr_j = Σ_i de_ij,  dh_j = Σ_i m_ij α_ij G_i
 /// P, made in the forward pass, saves the backward one a walk over rows.
 
 namespace gnnbench {
 
 struct AttentionHeads {
     int heads = 1;
-    double slope = 0.2;  ///< λ's for negative arguments
+    double slope = 0.2;   ///< λ's for negative arguments
+    DropoutMask dropout = {};  ///< of coefficients; the matrix was then prepared with its vertices' ids
     bool operator==(const AttentionHeads&) const = default;
 };
 
 /// What a forward pass makes of each row, stage by stage: sums over the entries so far, of weights
 /// p_ij = a_ij exp(e_ij − maximum). The last stage completes them.
 struct AttentionRows {
-    MatrixView z;           ///< [m × w]: Σ p h; at last Z
-    MatrixView slopes;      ///< [m × w]: Σ p λ' h; at last P. Without columns: not wanted, slope_sums neither
+    MatrixView z;           ///< [m × w]: Σ m p h; at last Z
+    MatrixView slopes;      ///< [m × w]: Σ m p λ' h; at last P. Without columns: not wanted, slope_sums neither
     MatrixView maxima;      ///< [m × H]: the largest e; at last log Σ_j a_ij exp(e_ij), 0 in a row without entries
     MatrixView sums;        ///< [m × H]: Σ p
     MatrixView slope_sums;  ///< [m × H]: Σ p λ'
