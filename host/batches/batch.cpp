@@ -45,9 +45,6 @@ std::int64_t most_edges(const GraphView& graph, std::int64_t count) {
 }  // namespace
 
 std::string batches_why_unsupported(const Setting& s) {
-    if (s.model.kind == LayerKind::gat)
-        return "layers: gat: a batch's matrix is not prepared for attention's sums, which no scheme on batches "
-               "has yet";
     if (s.model.aggregate_input)
         return "aggregate_input needs layer 0's neighbours to stay the same, and every batch has its own";
     if (s.model.sparse_features)
@@ -95,7 +92,7 @@ BatchMaker::BatchMaker(const Problem& problem, const BatchSource& source, const 
 BatchMaker::FixedSet BatchMaker::normalised(Subgraph subgraph) const {
     auto matrices = std::make_shared<BatchMatrices>();
     const Adjacency adjacency(subgraph.view(), model_);
-    if (const std::string why = why_not_normalised(adjacency, subgraph.vertices); !why.empty())
+    if (const std::string why = why_weights_unusable(adjacency, subgraph.vertices); !why.empty())
         throw Unsupported(why);
     matrices->forward = whole_matrix(adjacency);
     if (settings_.diagonal_enhancement != 0) enhance_diagonal(matrices->forward, settings_.diagonal_enhancement);

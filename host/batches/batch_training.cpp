@@ -16,10 +16,15 @@ public:
     BatchSpmm(Backend& backend, const CsrView& forward, const CsrView& backward)
         : backend_(backend), forward_(forward), backward_(backward) {}
     void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
-        backend_.spmm(d == Direction::forward ? forward_ : backward_, b, c, {}, e);
+        backend_.spmm(matrix(d), b, c, {}, e);
+    }
+    void accumulate(Direction d, BlockSum& sum) override {
+        sum.add(*backend_.refer(matrix(d)), sum.operand(), {});
     }
 
 private:
+    const CsrView& matrix(Direction d) const { return d == Direction::forward ? forward_ : backward_; }
+
     Backend& backend_;
     const CsrView &forward_, &backward_;
 };
@@ -76,7 +81,14 @@ void BatchTraining::load(const Csr& from, DeviceCsr& to) {
     load_list(backend_, from.indices, to.indices);
     if (from.nonzeros() > 0)
         backend_.upload(std::span<const double>(from.values), to.values.view().cols_from(0, from.nonzeros()));
-    to.view = {to.indptr.data(), to.indices.data(), to.values.view().data, from.rows, from.cols, from.nonzeros()};
+    to.view = {.indptr = to.indptr.data(),
+               .indices = to.indices.data(),
+               .values = to.values.view().data,
+               .rows = from.rows,
+               .cols = from.cols,
+               .nonzeros = from.nonzeros(),
+               .row_vertices = vertices_.ids(),
+               .col_vertices = vertices_.ids()};
 }
 
 void BatchTraining::load(const Batch& batch) {

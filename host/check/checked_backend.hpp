@@ -29,6 +29,9 @@ private:
     void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) override;
     void do_wait(StreamRole stream, const Event& event) override;
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
+    std::unique_ptr<PreparedMatrix> do_refer(const CsrView& a) override;
+    /// What `a` holds, which must not be in flight.
+    Csr read(const CsrView& a);
 #define GNNBENCH_CHECKED_VERB(V)                   \
     void perform(const verb::V& v) override {      \
         check_access(v.operation(), v.operands()); \

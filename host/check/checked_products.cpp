@@ -62,6 +62,24 @@ std::unique_ptr<PreparedMatrix> CheckedBackend::do_prepare(const Csr& a, Transpo
     return kept;
 }
 
+Csr CheckedBackend::read(const CsrView& a) {
+    const auto check = [&](const void* data, std::int64_t count, std::size_t size) {
+        in_flight_->check_access("spmm", data, count * static_cast<std::int64_t>(size), false);
+    };
+    check(a.indptr, a.rows + 1, sizeof *a.indptr);
+    Csr read = read_csr(inner(), a);
+    check(a.indices, read.nonzeros(), sizeof *a.indices);
+    check(a.values, read.nonzeros(), size_of(dtype()));
+    return read;
+}
+
+std::unique_ptr<PreparedMatrix> CheckedBackend::do_refer(const CsrView& a) {
+    auto kept = std::make_unique<KeptMatrix>();
+    kept->prepared = inner().refer(a);
+    kept->csr = read(a);
+    return kept;
+}
+
 void CheckedBackend::judge(const verb::Spmm& v) {
     const auto& kept = static_cast<const KeptMatrix&>(v.a);
     const HostMatrix operand = read_view(inner(), v.b);
@@ -84,21 +102,13 @@ void CheckedBackend::judge(const verb::SpmmTransposed& v) {
 }
 
 void CheckedBackend::judge(const verb::SpmmUnprepared& v) {
-    in_flight_->check_access("spmm", v.a.indptr, (v.a.rows + 1) * static_cast<std::int64_t>(sizeof *v.a.indptr),
-                             false);
-    const auto indptr = read_array(inner(), v.a.indptr, v.a.rows + 1);
-    const std::int64_t nonzeros = indptr.back();
-    in_flight_->check_access("spmm", v.a.indices, nonzeros * static_cast<std::int64_t>(sizeof *v.a.indices),
-                             false);
-    in_flight_->check_access("spmm", v.a.values, nonzeros * static_cast<std::int64_t>(size_of(dtype())), false);
-    const auto indices = read_array(inner(), v.a.indices, nonzeros);
-    const auto values = read_numbers(inner(), v.a.values, nonzeros, dtype());
+    const Csr a = read(v.a);
     const HostMatrix operand = read_view(inner(), v.b);
     const ProductEnds ends = ends_of(inner(), v);
     inner().run(v);
     Judgement judgement(*ledger_, "spmm", text("unprepared ", v.a.rows, v.a.cols, v.c.cols));
-    judge_spmm(judgement, {read_view(inner(), v.c), ends, rounding_of(dtype()), threads_}, indptr, indices, values,
-               operand);
+    judge_spmm(judgement, {read_view(inner(), v.c), ends, rounding_of(dtype()), threads_}, a.indptr, a.indices,
+               a.values, operand);
 }
 
 void CheckedBackend::judge(const verb::Gemm& v) {

@@ -40,6 +40,7 @@ protected:
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override {
         return inner_.prepare(a, t);
     }
+    std::unique_ptr<PreparedMatrix> do_refer(const CsrView& a) override { return inner_.refer(a); }
 #define GNNBENCH_FORWARDED_VERB(V) \
     void perform(const verb::V& v) override { inner_.run(v); }
     GNNBENCH_EACH_VERB(GNNBENCH_FORWARDED_VERB)

@@ -45,6 +45,12 @@ std::unique_ptr<PreparedMatrix> GradientSizes::do_prepare(const Csr& a, Transpos
     return prepared;
 }
 
+std::unique_ptr<PreparedMatrix> GradientSizes::do_refer(const CsrView& a) {
+    auto referred = inner().refer(a);
+    csr_[referred.get()] = read_csr(inner(), a);
+    return referred;
+}
+
 HostMatrix GradientSizes::sizes_of(ConstMatrixView m) const {
     if (const auto known = sizes_.find(m.data); known != sizes_.end() && known->second.rows == m.rows)
         return known->second;

@@ -21,6 +21,7 @@ public:
 
 private:
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
+    std::unique_ptr<PreparedMatrix> do_refer(const CsrView& a) override;
     using ForwardingBackend::perform;
     void perform(const verb::Gemm& v) override;
     void perform(const verb::ColumnSums& v) override;

@@ -58,6 +58,22 @@ void write_view(Backend& backend, const HostMatrix& from, MatrixView to) {
                              usize(to.cols) * sizeof(double));
 }
 
+Csr read_csr(Backend& backend, const CsrView& a) {
+    Csr read;
+    read.rows = a.rows;
+    read.cols = a.cols;
+    read.indptr = read_array(backend, a.indptr, a.rows + 1);
+    read.indices = read_array(backend, a.indices, read.indptr.back());
+    read.values = read_numbers(backend, a.values, read.indptr.back(), backend.dtype());
+    const auto vertices = [&](const std::int64_t* ids, std::int64_t count, std::vector<GlobalId>& to) {
+        if (!ids) return;
+        for (const std::int64_t id : read_array(backend, ids, count)) to.push_back(GlobalId{id});
+    };
+    vertices(a.row_vertices, a.rows, read.row_vertices);
+    vertices(a.col_vertices, a.cols, read.col_vertices);
+    return read;
+}
+
 HostEpilogue read_epilogue(Backend& backend, const Epilogue& e, std::int64_t rows, std::int64_t cols) {
     HostEpilogue h{.bias = {}, .activation = e.activation, .dropout = e.dropout, .row_ids = {}};
     if (e.bias) h.bias = read_numbers(backend, e.bias, cols, backend.dtype());

@@ -30,6 +30,9 @@ std::vector<T> read_array(Backend& backend, const T* data, std::int64_t count,
 std::vector<double> read_numbers(Backend& backend, const void* data, std::int64_t count, DType dtype,
                                  StreamRole stream = StreamRole::compute);
 
+/// A matrix in device memory, of numbers of the back end's type, with its vertices' ids where it has them.
+Csr read_csr(Backend& backend, const CsrView& a);
+
 /// An epilogue with its arrays on the host.
 struct HostEpilogue {
     std::vector<double> bias;  ///< length cols, or empty

@@ -90,7 +90,8 @@ void PerturbedBackend::perform(const verb::AttendBackward& v) {
                 const double alpha = kept.csr.values[k] * std::exp(leaky(argument, v.shape.slope) - log_sum);
                 const double m = kept_share(v.shape, kept.csr, j, i, h, true);
                 const double relative =
-                    of_exponential(std::abs(b(i, w + h)) + std::abs(own(j, w + h)) + std::abs(log_sum)) + (m == 1 ? 2 : 4);
+                    of_exponential(std::abs(b(i, w + h)) + std::abs(own(j, w + h)) + std::abs(log_sum)) +
+                    (m == 1 ? 2 : 4);
                 double dot = 0, of_dot = 0;
                 for (std::int64_t col = h, at = 0; col < w; col += heads, ++at) {
                     const double product = m * b(i, col) * own(j, col), term = m * alpha * b(i, col);

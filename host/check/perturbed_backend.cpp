@@ -48,6 +48,13 @@ std::unique_ptr<PreparedMatrix> PerturbedBackend::do_prepare(const Csr& a, Trans
     return kept;
 }
 
+std::unique_ptr<PreparedMatrix> PerturbedBackend::do_refer(const CsrView& a) {
+    auto kept = std::make_unique<KeptMatrix>();
+    kept->csr = read_csr(inner(), a);
+    kept->prepared = inner().refer(a);
+    return kept;
+}
+
 PerturbedBackend::Squares PerturbedBackend::squares_of(const Csr& a, ConstMatrixView b) const {
     return squares_of_spmm(a, read_view(inner(), b), threads_);
 }
@@ -89,13 +96,7 @@ void PerturbedBackend::perform(const verb::SpmmTransposed& v) {
 }
 
 void PerturbedBackend::perform(const verb::SpmmUnprepared& v) {
-    Csr csr;
-    csr.rows = v.a.rows;
-    csr.cols = v.a.cols;
-    csr.indptr = read_array(inner(), v.a.indptr, v.a.rows + 1);
-    csr.indices = read_array(inner(), v.a.indices, csr.indptr.back());
-    csr.values = read_numbers(inner(), v.a.values, csr.indptr.back(), dtype());
-    multiply(v, squares_of(csr, v.b));
+    multiply(v, squares_of(read_csr(inner(), v.a), v.b));
 }
 
 void PerturbedBackend::perform(const verb::Gemm& v) {

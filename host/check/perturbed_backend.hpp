@@ -55,6 +55,7 @@ private:
     using Squares = HostMatrix;
 
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
+    std::unique_ptr<PreparedMatrix> do_refer(const CsrView& a) override;
     using ForwardingBackend::perform;
     void perform(const verb::Spmm& v) override;
     void perform(const verb::SpmmUnprepared& v) override;

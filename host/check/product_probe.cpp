@@ -49,7 +49,8 @@ Projected project(const auto& m, std::int64_t rows, const std::vector<std::uint3
 /// A matrix, as it was given and as it was prepared.
 struct ProductProbe::Kept {
     std::unique_ptr<PreparedMatrix> prepared;
-    Csr csr, transpose;  ///< the latter where its products are wanted
+    Csr csr, transpose;     ///< the latter where its products are wanted
+    bool referred = false;  ///< its arrays may be others' by the time of the test
 };
 
 /// What a trainer owns of it, and may free before the test.
@@ -58,11 +59,18 @@ struct ProductProbe::Handle final : PreparedMatrix {
 };
 
 std::unique_ptr<PreparedMatrix> ProductProbe::do_prepare(const Csr& a, TransposedProducts t) {
-    auto kept = std::make_shared<Kept>(Kept{inner().prepare(a, t), a, {}});
+    auto kept = std::make_shared<Kept>(Kept{.prepared = inner().prepare(a, t), .csr = a, .transpose = {}});
     if (t == TransposedProducts::wanted) kept->transpose = transposed(a);
     auto handle = std::make_unique<Handle>();
     handle->format = kept->prepared->format;
     handle->kept = std::move(kept);
+    return handle;
+}
+
+std::unique_ptr<PreparedMatrix> ProductProbe::do_refer(const CsrView& a) {
+    auto handle = std::make_unique<Handle>();
+    handle->kept =
+        std::make_shared<Kept>(Kept{.prepared = inner().refer(a), .csr = {}, .transpose = {}, .referred = true});
     return handle;
 }
 
@@ -91,6 +99,7 @@ void ProductProbe::perform(const verb::AttendBackward& v) {
 }
 
 void ProductProbe::note(Use use) {
+    if (use.matrix->referred) return;
     use.shape.dropout.epoch = use.shape.dropout.layer = 0;  // another mask is no other use
     if (std::ranges::find(used_, use) == used_.end()) used_.push_back(std::move(use));
 }

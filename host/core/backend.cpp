@@ -24,9 +24,9 @@ std::unique_ptr<PreparedMatrix> described(std::unique_ptr<PreparedMatrix> prepar
 }  // namespace
 
 std::unique_ptr<PreparedMatrix> Backend::prepare_timed(Prepare prepare, const Csr& a, TransposedProducts t) {
-    require(a.row_vertices.empty() ||
-                (std::ssize(a.row_vertices) == a.rows && std::ssize(a.col_vertices) == a.cols),
-            "a sparse matrix names the vertices of all its rows and columns, or of none");
+    require(
+        a.row_vertices.empty() || (std::ssize(a.row_vertices) == a.rows && std::ssize(a.col_vertices) == a.cols),
+        "a sparse matrix names the vertices of all its rows and columns, or of none");
     SetupTimer timer(&prepare_cost_);
     const auto before = memory().current_bytes;
     auto prepared = (this->*prepare)(a, t);
@@ -44,6 +44,10 @@ std::unique_ptr<PreparedMatrix> Backend::prepare_as_sized(const Csr& a, Transpos
 
 std::unique_ptr<PreparedMatrix> Backend::prepare(const SparseSize& a, TransposedProducts t) {
     return described(do_prepare_size(a, t), a, t);
+}
+
+std::unique_ptr<PreparedMatrix> Backend::refer(const CsrView& a) {
+    return described(do_refer(a), {a.rows, a.cols, a.nonzeros}, TransposedProducts::none);
 }
 
 std::unique_ptr<PreparedMatrix> Backend::do_prepare_size(const SparseSize&, TransposedProducts) {

@@ -87,7 +87,8 @@ Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model, VertexRun o
       normalisation_(model.normalisation),
       symmetric_(graph.symmetric && model.normalisation != Normalisation::mean),
       column_sum_of_rows_(graph.symmetric),
-      names_vertices_(model.kind == LayerKind::gat && model.attention_dropout > 0),
+      attends_(model.kind == LayerKind::gat),
+      names_vertices_(attends_ && model.attention_dropout > 0),
       threads_(threads),
       cost_(cost),
       shared_(shared) {
@@ -143,17 +144,30 @@ std::optional<Adjacency::Unscaled> Adjacency::unscaled() const {
     return Unscaled{v, sum(column_sums(), {}, v), true};
 }
 
-std::string why_not_normalised(const Adjacency& a, std::span<const GlobalId> ids) {
+std::optional<Adjacency::Unattended> Adjacency::unattended() const {
+    if (!attends_ || graph_.weights.empty()) return std::nullopt;
+    for (std::int64_t v = 0; v < vertices(); ++v)
+        for (auto e = usize(graph_.indptr[usize(v)]); e < usize(graph_.indptr[usize(v) + 1]); ++e)
+            if (!(graph_.weights[e] > 0)) return Unattended{v, graph_.indices[e], graph_.weights[e]};
+    return std::nullopt;
+}
+
+std::string why_weights_unusable(const Adjacency& a, std::span<const GlobalId> ids) {
+    const auto id_of = [&](std::int64_t v) { return ids.empty() ? v : value(ids[usize(v)]); };
+    if (const auto found = a.unattended())
+        return fmt::format(
+            "layers: gat needs positive weights, which multiply exponentials; the edge from {} to {} has {}",
+            id_of(found->column), id_of(found->row), found->weight);
     const auto found = a.unscaled();
     if (!found) return {};
-    const std::int64_t vertex = ids.empty() ? found->vertex : value(ids[usize(found->vertex)]);
     const bool mean = a.normalisation() == Normalisation::mean;
     return fmt::format(
         "normalisation: {} divides by {} of weights, but the weights in {} {} of the {} add up to {}, with the "
         "self-loop that the model adds, if any; gcn with normalisation: none, and gin, take weights of either "
         "sign",
         mean ? "mean" : "symmetric", mean ? "each row's sum" : "the square root of each row's and column's sum",
-        found->column ? "column" : "row", vertex, ids.empty() ? "graph" : "subgraph of a batch", found->sum);
+        found->column ? "column" : "row", id_of(found->vertex), ids.empty() ? "graph" : "subgraph of a batch",
+        found->sum);
 }
 
 TileChoice Adjacency::tiles_of(Direction d, std::span<const ColumnRange> columns) const {

@@ -1,12 +1,12 @@
 // A layer of graph attention (P. Veličković et al., "Graph Attention Networks", ICLR 2018), after the formulas of
 // gnnbench/verbs/attention.hpp:
 //
-//   h = H W [n × w]; l = ⟨a_l, h⟩, r = ⟨a_r, h⟩ [n × H], per head       of the rows of this rank
-//   Z_i = Σ_j m_ij α_ij h_j, m_ij by dropout of coefficients           stage by stage; the rows [h, r] travel
+//   h = H W [n × w]; l = ⟨a_l, h⟩, r = ⟨a_r, h⟩ [n × H], per head      of the rows of this rank
+//   Z_i = Σ_j m_ij α_ij h_j, m_ij by dropout of coefficients          stage by stage; the rows [h, r] travel
 //   H' = σ(Z's columns, or its heads' mean, + H W_self + b)
 //
-//   D = ⟨G, Z⟩, dl = ⟨G, P⟩                                            of the rows of this rank
-//   dh_j = Σ_i m_ij α_ij G_i, dr_j = Σ_i de_ij                              stage by stage; the rows [G, l, log Σ exp e, D] travel
+//   D = ⟨G, Z⟩, dl = ⟨G, P⟩                                           of the rows of this rank
+//   dh_j = Σ_i m_ij α_ij G_i, dr_j = Σ_i de_ij                        stage by stage; [G, l, log Σ exp e, D] travel
 //   dh ← dh + a_l dl + a_r dr; da_l = Σ_i dl_i h_i; da_r = Σ_j dr_j h_j; dW = Hᵀ dh; dH = dh Wᵀ
 #include <gnnbench/training/layer.hpp>
 

@@ -22,12 +22,10 @@ public:
         : problem_(problem),
           backend_(rank.backend),
           group_(std::move(layout.group)),
-          held_part_(layout.part),
           held_(HeldVertices(problem.index, layout.part, 1, backend_).with_copies(layout.copies)),
           network_(std::move(plan), problem.model, problem.train, *first_weights_of(problem), held_.size(),
                    backend_),
           vertices_(problem, held_, backend_) {
-        require_usable_weights();
         load_input(layout);
         const Adjacency adjacency = adjacency_of(problem);
         spmm_ = make_spmm(adjacency, network_.plan().widest_operand());
@@ -71,19 +69,6 @@ public:
     }
 
 private:
-    /// Attention's weights multiply exponentials: a sum of them must not vanish beside the largest score.
-    void require_usable_weights() const {
-        const GraphView& graph = problem_.dataset.graph;
-        if (problem_.model.kind != LayerKind::gat || graph.weights.empty()) return;
-        for (const GlobalId v : problem_.index.owned(held_part_))
-            for (auto e = graph.indptr[usize(value(v))]; e < graph.indptr[usize(value(v)) + 1]; ++e)
-                if (!(graph.weights[usize(e)] > 0))
-                    throw DataError(
-                        fmt::format("layers: gat needs positive weights, which multiply exponentials; "
-                                    "the edge from {} to {} has {}",
-                                    graph.indices[usize(e)], value(v), graph.weights[usize(e)]));
-    }
-
     void load_input(const RowLayout& layout) {
         const LayerPlan& plan = network_.plan();
         const std::int64_t columns = plan.spec(0).f;
@@ -169,7 +154,6 @@ private:
     const Problem problem_;
     Backend& backend_;
     std::shared_ptr<Communicator> group_;
-    Part held_part_;
     HeldVertices held_;
     Network network_;
     std::unique_ptr<DistributedSpmm> spmm_;

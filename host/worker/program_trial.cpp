@@ -66,7 +66,7 @@ public:
 
     TrialEnd run() {
         if (verifies() && !request_.cell.scheme.approximation.empty()) return leave_unverified();
-        if (std::string why = why_not_normalised(Adjacency(work_.data.graph, work_.model)); !why.empty()) {
+        if (std::string why = why_weights_unusable(Adjacency(work_.data.graph, work_.model)); !why.empty()) {
             write_start();
             return {TrialStatus::skipped, std::move(why)};
         }

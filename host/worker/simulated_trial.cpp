@@ -165,7 +165,7 @@ private:
             reason = why_not_served(*partitioner_,
                                     {data_.graph.vertices(), data_.graph.edges(), !data_.graph.weights.empty()},
                                     strategy_->partition_need(setting()), cell_.partitioner.params);
-        if (reason.empty() && !expected_) reason = why_not_normalised(Adjacency(data_.graph, model_));
+        if (reason.empty() && !expected_) reason = why_weights_unusable(Adjacency(data_.graph, model_));
         if (reason.empty() && expected_)
             reason = why_not_expected(cell_, *strategy_, strategy_->partition_need(setting()));
         return reason;

@@ -158,7 +158,7 @@ private:
         if (reason.empty()) reason = plugins_.strategy->why_unsupported(setting());
         if (reason.empty()) reason = why_not_slowed(cell_, *plugins_.strategy);
         if (reason.empty() && group_.rank() == 0)
-            reason = why_not_normalised(Adjacency(work_->data.graph, work_->model, cell_.threads_per_rank));
+            reason = why_weights_unusable(Adjacency(work_->data.graph, work_->model, cell_.threads_per_rank));
         if (reason.empty())
             reason = why_not_served(
                 *plugins_.partitioner,

@@ -16,6 +16,15 @@ namespace gnnbench::contract {
 using Set = std::map<std::string, std::string>;
 
 inline ModelVariant small_model() { return {.name = "GCN", .widths = {4, 5, 3}}; }
+/// Three heads of two columns, then two whose mean is taken.
+inline ModelVariant attending_model(double dropped = 0) {
+    ModelVariant v{.name = dropped > 0 ? "GAT, coefficients dropped" : "GAT", .widths = {4, 6, 3}};
+    v.model.kind = LayerKind::gat;
+    v.model.normalisation = Normalisation::none;
+    v.model.heads = {3, 2};
+    v.model.attention_dropout = dropped;
+    return v;
+}
 
 /// A graph with its vertices dealt to clusters, and a strategy's training on it.
 class Setup {
@@ -40,7 +49,9 @@ public:
         for (std::int64_t v = 0; v < data_.graph.vertices(); ++v)
             partition_.part_of.push_back(static_cast<Part>((v * v + v / 2) % partition_.parts));
         index_.emplace(partition_);
-        backend_ = catalog().kernel(kernel.name)->create(kernel_setting_of(kernel));
+        KernelSetting setting = kernel_setting_of(kernel);
+        setting.heads = model_.most_heads();
+        backend_ = catalog().kernel(kernel.name)->create(setting);
         world_.emplace(backend_->connect(processes_), *backend_, counter_);
         problem_.emplace(
             Problem{data_, *index_, model_, train_, params_, nullptr, processes_.size(), std::move(slowdown)});

@@ -49,7 +49,7 @@ std::vector<ModelVariant> models() {
     sage.model.self_loops = false;
     several.name = "several labels";
     several.labels = Labels::several;
-    return {small_model(), sage, several};
+    return {small_model(), sage, several, attending_model()};
 }
 
 Set minibatches(const std::string& sampler, std::int64_t size) {
@@ -57,7 +57,8 @@ Set minibatches(const std::string& sampler, std::int64_t size) {
 }
 
 /// What one rank sends in a step, counted edge by edge: each vertex once to each other rank that aggregates from it,
-/// or, backward, whose vertices it aggregates from; of each layer the input, and the gradient of the output.
+/// or, backward, whose vertices it aggregates from; of each layer the input, and the gradient of the output. Attention's
+/// layers send w + H numbers and, backward, w + 3H.
 std::int64_t sent_elements(const Setup& s, const std::vector<GlobalId>& vertices, const OwnedDataset& batch) {
     const auto& widths = s.model().widths;
     const auto ranks = static_cast<std::size_t>(s.ranks());
@@ -80,8 +81,15 @@ std::int64_t sent_elements(const Setup& s, const std::vector<GlobalId>& vertices
             rows_backward += std::ranges::count(backward[v], true);
         }
     std::int64_t elements = 0;
-    for (std::size_t l = 0; l + 1 < widths.size(); ++l)
-        elements += rows_forward * widths[l] + rows_backward * widths[l + 1];
+    for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+        if (s.model().kind == LayerKind::gat) {
+            const std::int64_t heads = s.model().heads[l], last = l + 2 == widths.size() ? heads : 1;
+            elements +=
+                rows_forward * (widths[l + 1] * last + heads) + rows_backward * (widths[l + 1] * last + 3 * heads);
+        } else {
+            elements += rows_forward * widths[l] + rows_backward * widths[l + 1];
+        }
+    }
     return elements;
 }
 
@@ -124,19 +132,21 @@ TEST_CASE("minibatch: a step is serial's on the same batch") {
 }
 
 TEST_CASE("minibatch: a batch of all vertices is serial training, dropout too") {
-    for (const auto& graph : test_graphs()) {
-        ModelVariant model = small_model();
-        model.train.dropout = 0.3;
-        model.train.input_dropout = 0.2;
-        Setup s("minibatch-p2p", graph, 1, minibatches("vertices", 1 << 20), exactly, {}, model);
-        INFO(graph.name);
-        REQUIRE(s.collective().steps(0) == 1);
-        const SerialTraining serial = train_serially(catalog(), s.data(), s.model(), s.train(), nullptr, 4, false);
-        for (std::int64_t epoch = 0; epoch < 4; ++epoch)
-            CHECK(std::abs(s.collective().train_epoch(epoch).loss - serial.loss[static_cast<std::size_t>(epoch)]) <
-                  1e-10);
-        CHECK(largest_difference(s.collective().weights(), serial.weights) < 1e-10);
-    }
+    for (const auto& graph : test_graphs())
+        for (ModelVariant model : {small_model(), attending_model(0.4)}) {
+            model.train.dropout = 0.3;
+            model.train.input_dropout = 0.2;
+            Setup s("minibatch-p2p", graph, 1, minibatches("vertices", 1 << 20), exactly, {}, model);
+            INFO(graph.name << ", " << model.name);
+            REQUIRE(s.collective().steps(0) == 1);
+            CHECK(s.held_bytes() == s.stated_memory());
+            const SerialTraining serial =
+                train_serially(catalog(), s.data(), s.model(), s.train(), nullptr, 4, false);
+            for (std::int64_t epoch = 0; epoch < 4; ++epoch)
+                CHECK(std::abs(s.collective().train_epoch(epoch).loss -
+                               serial.loss[static_cast<std::size_t>(epoch)]) < 1e-10);
+            CHECK(largest_difference(s.collective().weights(), serial.weights) < 1e-10);
+        }
 }
 
 TEST_CASE("minibatch: volume is that of each epoch's own batches, to the byte") {

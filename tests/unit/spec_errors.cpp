@@ -91,8 +91,8 @@ TEST_CASE("what contradicts the kind of layers is refused where it is written") 
 }
 
 TEST_CASE("GAT's keys are for GAT alone, and its heads divide what they share") {
-    for (const char* key : {"heads: 2", "combine: mean", "negative_slope: 0.1", "residual: true",
-                            "attention_dropout: 0.1"}) {
+    for (const char* key :
+         {"heads: 2", "combine: mean", "negative_slope: 0.1", "residual: true", "attention_dropout: 0.1"}) {
         const std::string found = complaint(head + "model: {layers: sage, " + key + "}\n");
         INFO(found);
         CHECK_THAT(found, Contains("is GAT's; model.layers is sage"));

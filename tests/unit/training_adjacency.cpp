@@ -92,7 +92,7 @@ graphs::NamedGraph signed_weights() {
 }
 
 std::string why(const graphs::NamedGraph& g, Normalisation n, bool self_loops = true) {
-    return why_not_normalised(Adjacency(g.view(), {.widths = {}, .normalisation = n, .self_loops = self_loops}));
+    return why_weights_unusable(Adjacency(g.view(), {.widths = {}, .normalisation = n, .self_loops = self_loops}));
 }
 
 }  // namespace
@@ -107,8 +107,23 @@ TEST_CASE("weights that add up to less than 0 are refused with the sum, the row 
     }
     CHECK(why(g, Normalisation::none).empty());
     const std::vector<GlobalId> ids{GlobalId{70}, GlobalId{71}, GlobalId{72}, GlobalId{73}};
-    CHECK_THAT(why_not_normalised(Adjacency(g.view(), {.widths = {}}), ids),
+    CHECK_THAT(why_weights_unusable(Adjacency(g.view(), {.widths = {}}), ids),
                Catch::Contains("row 70") && Catch::Contains("batch"));
+}
+
+TEST_CASE(
+    "weights that attention cannot multiply exponentials by are refused with the edge, in batches by its ids") {
+    graphs::NamedGraph g = signed_weights();
+    const ModelSpec gat{.kind = LayerKind::gat, .widths = {}, .normalisation = Normalisation::none};
+    CHECK_THAT(why_weights_unusable(Adjacency(g.view(), gat)),
+               Catch::Contains("layers: gat") && Catch::Contains("from 1 to 0 has -5"));
+    g.weights = {5, 1, 5, 1, 1, 1, 0, 2};
+    const std::vector<GlobalId> ids{GlobalId{70}, GlobalId{71}, GlobalId{72}, GlobalId{73}};
+    CHECK_THAT(why_weights_unusable(Adjacency(g.view(), gat), ids), Catch::Contains("from 73 to 72 has 0"));
+    g.weights = {5, 1, 5, 1, 1, 1, 2, 2};
+    CHECK(why_weights_unusable(Adjacency(g.view(), gat)).empty());
+    g.weights.clear();
+    CHECK(why_weights_unusable(Adjacency(g.view(), gat)).empty());
 }
 
 TEST_CASE("a sum of exactly 0 is refused where weights cancel, and not where a vertex has none") {
@@ -129,7 +144,7 @@ TEST_CASE("columns of a directed graph are refused like rows, whether its transp
     CHECK_THAT(why(g, Normalisation::symmetric, false), Catch::Contains("column 1") && Catch::Contains("-1"));
     CHECK(why(g, Normalisation::mean, false).empty());
     const WithTranspose with(g.view());
-    CHECK_THAT(why_not_normalised(Adjacency(with.view(), {.widths = {}, .self_loops = false})),
+    CHECK_THAT(why_weights_unusable(Adjacency(with.view(), {.widths = {}, .self_loops = false})),
                Catch::Contains("column 1"));
     graphs::NamedGraph cancels = g;
     cancels.weights = {-1, 4, 3, 1};

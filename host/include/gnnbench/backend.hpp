@@ -50,6 +50,9 @@ public:
     std::unique_ptr<PreparedMatrix> prepare_as_sized(const Csr& a,
                                                      TransposedProducts t = TransposedProducts::none);
 
+    /// A matrix in device memory as one for attention, and for no other product. Its arrays stay in use.
+    std::unique_ptr<PreparedMatrix> refer(const CsrView& a);
+
     /// Performs a verb on the compute stream, unless it has nothing to do. Callers use the functions of its group.
     template <class Verb>
     void run(const Verb& v) {
@@ -86,6 +89,7 @@ private:
     virtual std::unique_ptr<PreparedMatrix> do_prepare_as_sized(const Csr& a, TransposedProducts t) {
         return do_prepare(a, t);
     }
+    virtual std::unique_ptr<PreparedMatrix> do_refer(const CsrView& a) = 0;
     virtual std::unique_ptr<Transport> do_connect(const ProcessGroup& group) = 0;
     virtual std::string do_notes() const { return {}; }
     virtual bool do_holds_values() const { return true; }

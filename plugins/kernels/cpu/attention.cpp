@@ -23,10 +23,10 @@ const FlatCsr<T>& rows_of(const PreparedMatrix& a) {
 template <class T>
 EntryMask mask_of(const AttentionHeads& shape, const PreparedMatrix& prepared, bool transposed) {
     const auto& a = static_cast<const CpuPrepared<T>&>(prepared);
-    require(!shape.dropout.active() || a.nonzeros == 0 || !a.row_vertices.empty(),
+    require(!shape.dropout.active() || a.nonzeros == 0 || a.row_vertices,
             "attention drops entries by their vertices, and the matrix was prepared without (Csr::row_vertices)");
-    const GlobalId *rows = a.row_vertices.data(), *columns = a.col_vertices.data();
-    return {shape.dropout, transposed ? columns : rows, transposed ? rows : columns};
+    return {shape.dropout, transposed ? a.col_vertices : a.row_vertices,
+            transposed ? a.row_vertices : a.col_vertices};
 }
 
 /// Runs of rows of about equal work, which threads take as they get free. `cols`: elements that an entry costs.

@@ -11,7 +11,7 @@ namespace gnnbench::cpu {
 /// Attention's dropout, by the vertices that attend and those attended to.
 struct EntryMask {
     DropoutMask mask;
-    const GlobalId *rows = nullptr, *columns = nullptr;
+    const std::int64_t *rows = nullptr, *columns = nullptr;
     bool active() const { return mask.active(); }
 };
 

@@ -176,8 +176,7 @@ public:
         for (std::int64_t first = 0; first < count; first += words_->rows()) {
             const std::int64_t run = std::min(words_->rows(), count - first);
             words_->draw(run, [&](std::int64_t e) {
-                return DropoutMask::entry_key(value(mask_.rows[row(first + e)]),
-                                              value(mask_.columns[column(first + e)]));
+                return DropoutMask::entry_key(mask_.rows[row(first + e)], mask_.columns[column(first + e)]);
             });
             for (std::int64_t e = 0; e < run; ++e) {
                 const std::uint32_t* word = words_->row(e);

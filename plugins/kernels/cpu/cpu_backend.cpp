@@ -126,9 +126,13 @@ std::unique_ptr<PreparedMatrix> CpuBackend<T>::do_prepare(const Csr& a, Transpos
         timed_nonzeros_ = std::max(timed_nonzeros_, a.nonzeros());
     }
     auto prepared = prepare_matrix<T>(a, std::move(chosen), t, threads_);
-    prepared->row_vertices = a.row_vertices;
-    prepared->col_vertices = a.col_vertices;
+    prepared->keep_vertices(a);
     return prepared;
+}
+
+template <class T>
+std::unique_ptr<PreparedMatrix> CpuBackend<T>::do_refer(const CsrView& a) {
+    return std::make_unique<ReferredRows<T>>(a);
 }
 
 template <class T>

@@ -28,6 +28,7 @@ private:
     void do_wait(StreamRole stream, const Event& event) override;
     void do_synchronize(StreamRole stream) override;
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
+    std::unique_ptr<PreparedMatrix> do_refer(const CsrView& a) override;
     GNNBENCH_PERFORMS_EVERY_VERB
     std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override;
 

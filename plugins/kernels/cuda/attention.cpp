@@ -13,21 +13,18 @@ namespace {
 
 template <class T>
 Entries<T> entries_of(const PreparedMatrix& prepared) {
-    const auto& a = static_cast<const CudaMatrix&>(prepared);
-    require(!a.only_used, "attention goes over all rows of a matrix (KernelSetting::heads)");
-    return {a.indptr.data(), a.indices.data(), static_cast<const T*>(a.values.view().data), a.rows};
+    const CsrView a = static_cast<const AttendedMatrix&>(prepared).attended();
+    return {a.indptr, a.indices, static_cast<const T*>(a.values), a.rows};
 }
 
 /// Of a block of A, or of Aᵀ, whose columns attend.
 EntryMask mask_of(const AttentionHeads& shape, const PreparedMatrix& prepared, bool transposed) {
-    static_assert(sizeof(GlobalId) == sizeof(i64));
     if (!shape.dropout.active()) return {};
-    const auto& a = static_cast<const CudaMatrix&>(prepared);
-    require(a.nonzeros == 0 || a.row_vertices.size() > 0,
+    const CsrView a = static_cast<const AttendedMatrix&>(prepared).attended();
+    require(a.nonzeros == 0 || a.row_vertices,
             "attention drops entries by their vertices, and the matrix was prepared without (Csr::row_vertices)");
-    const auto *rows = reinterpret_cast<const i64*>(a.row_vertices.data()),
-               *columns = reinterpret_cast<const i64*>(a.col_vertices.data());
-    return {device_mask(shape.dropout, Draw::attention), transposed ? columns : rows, transposed ? rows : columns};
+    return {device_mask(shape.dropout, Draw::attention), transposed ? a.col_vertices : a.row_vertices,
+            transposed ? a.row_vertices : a.col_vertices};
 }
 
 }  // namespace

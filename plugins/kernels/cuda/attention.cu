@@ -155,7 +155,8 @@ __global__ void __launch_bounds__(block_threads) attend_backward_kernel(const At
                 alpha = call.a.values[e] * exp_of(leaky(argument, call.slope) - given[width + heads + lane]);
                 const T m = kept(call.dropout, call.kept_scale, call.a.indices[e], row, lane);
                 if (c0 == 0)
-                    dr += alpha * (m * dot - given[width + 2 * heads + lane]) * leaky_derivative(argument, call.slope);
+                    dr += alpha * (m * dot - given[width + 2 * heads + lane]) *
+                          leaky_derivative(argument, call.slope);
                 alpha *= m;
             }
             for (int k = 0; k < columns_at_once; ++k) {

@@ -37,6 +37,18 @@ Product CudaMatrix::product(std::int64_t width) const {
     return best;
 }
 
+CsrView CudaMatrix::attended() const {
+    require(!only_used, "attention goes over all rows of a matrix (KernelSetting::heads)");
+    return {.indptr = indptr.data(),
+            .indices = indices.data(),
+            .values = values.view().data,
+            .rows = rows,
+            .cols = cols,
+            .nonzeros = nonzeros,
+            .row_vertices = row_vertices.data(),
+            .col_vertices = col_vertices.data()};
+}
+
 LibraryCsr CudaMatrix::for_library(DType dtype) const {
     return {rows, cols, nonzeros, narrow_indptr.data(), indices.data(), values.view().data, dtype};
 }
@@ -54,8 +66,13 @@ std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Backend& backend, Upload
     m->indices = backend.upload(std::span<const std::int32_t>(a.indices));
     m->values = backend.matrix(1, a.nonzeros());
     backend.upload(std::span<const double>(a.values), m->values);
-    if (!a.row_vertices.empty()) m->row_vertices = backend.upload(std::span<const GlobalId>(a.row_vertices));
-    if (!a.col_vertices.empty()) m->col_vertices = backend.upload(std::span<const GlobalId>(a.col_vertices));
+    const auto upload_ids = [&](const std::vector<GlobalId>& vertices) {
+        std::vector<std::int64_t> ids;
+        for (const GlobalId v : vertices) ids.push_back(value(v));
+        return ids.empty() ? Array<std::int64_t>() : backend.upload(std::span<const std::int64_t>(ids));
+    };
+    m->row_vertices = upload_ids(a.row_vertices);
+    m->col_vertices = upload_ids(a.col_vertices);
     const RowLengths lengths = row_lengths(indptr);
     if (a.nonzeros() > 0 && (what.always_items || lengths.uneven())) {
         const WorkPlan plan = plan_work(indptr, lengths.split_after(), used.row_at);

@@ -21,8 +21,25 @@ inline cusparseSpMMAlg_t algorithm_of(Product p) {
     return p == Product::library_2 ? CUSPARSE_SPMM_CSR_ALG2 : CUSPARSE_SPMM_CSR_ALG3;
 }
 
+/// A matrix whose rows attention can go over.
+class AttendedMatrix : public PreparedMatrix {
+public:
+    /// All of its rows.
+    virtual CsrView attended() const = 0;
+};
+
+/// Rows in memory of others.
+class ReferredRows final : public AttendedMatrix {
+public:
+    explicit ReferredRows(const CsrView& a) : rows_(a) {}
+    CsrView attended() const override { return rows_; }
+
+private:
+    CsrView rows_;
+};
+
 /// A CSR matrix in device memory, with the data that the implementations of its product need.
-class CudaMatrix final : public PreparedMatrix {
+class CudaMatrix final : public AttendedMatrix {
 public:
     Array<std::int64_t> indptr;  ///< of the rows that are stored: all, or those in use
     Array<std::int32_t> row_at;  ///< where only those in use are stored
@@ -32,12 +49,13 @@ public:
     Array<WorkItem> items;  ///< if rows differ much in length, or if items were requested
     Array<SplitRow> split;
     std::int64_t slots = 0;
-    Array<GlobalId> row_vertices, col_vertices;  ///< as in Csr
-    Array<std::int32_t> narrow_indptr;  ///< for cuSPARSE; empty where nonzeros need 64 bits
+    Array<std::int64_t> row_vertices, col_vertices;  ///< as in Csr, by their values
+    Array<std::int32_t> narrow_indptr;               ///< for cuSPARSE; empty where nonzeros need 64 bits
 
     Product usual = Product::rows;          ///< where no trial was run
     std::map<std::int64_t, Product> tried;  ///< by width: what a trial found fastest
 
+    CsrView attended() const override;
     /// By the width nearest to those that were tried.
     Product product(std::int64_t width) const;
     bool has_items() const { return items.size() > 0; }

@@ -57,6 +57,10 @@ std::unique_ptr<PreparedMatrix> CudaBackend::do_prepare(const Csr& a, Transposed
     return m;
 }
 
+std::unique_ptr<PreparedMatrix> CudaBackend::do_refer(const CsrView& a) {
+    return std::make_unique<ReferredRows>(a);
+}
+
 void CudaBackend::perform(const verb::Spmm& v) {
     const auto& m = static_cast<const CudaMatrix&>(v.a);
     multiply(m, m.product(v.c.cols), v.b, v.c, v.s, v.e);

@@ -103,6 +103,18 @@ private:
         return m;
     }
 
+    std::unique_ptr<PreparedMatrix> do_refer(const CsrView& a) override {
+        auto m = std::make_unique<PlainMatrix<T>>();
+        const auto* values = static_cast<const T*>(a.values);
+        m->indptr.assign(a.indptr, a.indptr + a.rows + 1);
+        m->indices.assign(a.indices, a.indices + a.nonzeros);
+        m->values.assign(values, values + a.nonzeros);
+        if (!a.row_vertices) return m;
+        for (std::int64_t r = 0; r < a.rows; ++r) m->row_vertices.push_back(GlobalId{a.row_vertices[r]});
+        for (std::int64_t c = 0; c < a.cols; ++c) m->col_vertices.push_back(GlobalId{a.col_vertices[c]});
+        return m;
+    }
+
     void perform(const verb::Spmm& v) override {
         const auto& m = static_cast<const PlainMatrix<T>&>(v.a);
         perform(verb::SpmmUnprepared{

@@ -230,6 +230,20 @@ std::unique_ptr<PreparedMatrix> SimulatedBackend::prepare_rows(const SparseSize&
     return prepared;
 }
 
+/// Values, which lie elsewhere, are as old as the indices.
+Operand SimulatedBackend::entries_of(const CsrView& a) const {
+    return {a.indices, usize(a.nonzeros) * sizeof *a.indices,
+            static_cast<double>(a.nonzeros) * (4 + costs_.element_bytes())};
+}
+
+std::unique_ptr<PreparedMatrix> SimulatedBackend::do_refer(const CsrView& a) {
+    auto referred = std::make_unique<SizedMatrix>([] {});
+    referred->stored_rows = a.rows;
+    referred->entries = entries_of(a);
+    if (arithmetic_) referred->contents = arithmetic_->refer(a);
+    return referred;
+}
+
 void SimulatedBackend::issue(const simulation::Work& work, Action action) {
     rank_.launch();
     rank_.enqueue(StreamRole::compute, work, std::move(action));
@@ -272,10 +286,7 @@ void SimulatedBackend::perform(const verb::Spmm& v) {
              v);
 }
 void SimulatedBackend::perform(const verb::SpmmUnprepared& v) {
-    // Values, which lie elsewhere, are as old as the indices.
-    const Operand entries{v.a.indices, usize(v.a.nonzeros) * sizeof(std::int32_t),
-                          static_cast<double>(v.a.nonzeros) * (4 + costs_.element_bytes())};
-    multiply({.rows = v.a.rows, .cols = v.a.cols, .nonzeros = v.a.nonzeros}, entries, v);
+    multiply({.rows = v.a.rows, .cols = v.a.cols, .nonzeros = v.a.nonzeros}, entries_of(v.a), v);
 }
 void SimulatedBackend::perform(const verb::SpmmTransposed& v) {
     multiply({.rows = v.a.cols, .cols = v.a.rows, .nonzeros = v.a.nonzeros},

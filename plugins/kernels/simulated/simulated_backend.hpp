@@ -31,6 +31,7 @@ private:
     void do_wait(StreamRole stream, const Event& event) override { rank_.wait(stream, event); }
     void do_synchronize(StreamRole stream) override { rank_.synchronize(stream); }
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
+    std::unique_ptr<PreparedMatrix> do_refer(const CsrView& a) override;
     std::unique_ptr<PreparedMatrix> do_prepare_size(const SparseSize& a, TransposedProducts t) override;
     std::unique_ptr<PreparedMatrix> do_prepare_as_sized(const Csr& a, TransposedProducts t) override;
     GNNBENCH_PERFORMS_EVERY_VERB
@@ -56,6 +57,8 @@ private:
     void stream(std::span<const verb::Operand> operands, Action action);
     template <class Product>
     void multiply(SpmmShape shape, const simulation::Recency::Operand& a, const Product& v);
+    /// What a product reads of a matrix in device memory.
+    simulation::Recency::Operand entries_of(const CsrView& a) const;
     void attend(const PreparedMatrix& matrix, ConstMatrixView b, std::span<const verb::Operand> others,
                 Stage stage, Action action);
     double counted_rows(ConstMatrixView logits, const LossInput& in) const;

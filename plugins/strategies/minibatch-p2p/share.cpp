@@ -13,19 +13,25 @@
 namespace gnnbench::minibatch {
 namespace {
 
-void append(PackedBlocks& to, const Csr& block) {
-    to.blocks.push_back({std::ssize(to.indptr), std::ssize(to.indices), block.cols, block.nonzeros()});
+/// `batch`: its vertices, by whose positions blocks name theirs.
+void append(PackedBlocks& to, const Csr& block, std::span<const GlobalId> batch) {
+    to.blocks.push_back({.row_start = std::ssize(to.indptr),
+                         .entry_start = std::ssize(to.indices),
+                         .column_start = std::ssize(to.columns),
+                         .cols = block.cols,
+                         .nonzeros = block.nonzeros()});
     to.indptr.insert(to.indptr.end(), block.indptr.begin(), block.indptr.end());
     to.indices.insert(to.indices.end(), block.indices.begin(), block.indices.end());
     to.values.insert(to.values.end(), block.values.begin(), block.values.end());
+    for (const GlobalId b : block.col_vertices) to.columns.push_back(value(batch[usize(value(b))]));
 }
 
-ShareSide make_side(const Adjacency& a, const IndexMap& index, Part part, Direction d) {
-    ShareSide side{make_halo(a, index, part, d, every_block), {}};
-    append(side.blocks, side.halo.own);
+ShareSide make_side(const Adjacency& a, const DividedBatch& batch, Part part, Direction d) {
+    ShareSide side{make_halo(a, batch.index, part, d, every_block), {}};
+    append(side.blocks, side.halo.own, batch.subgraph.vertices);
     side.halo.each_block([&](Part j, const Csr& block) {
         side.blocks.peers.push_back(j);
-        append(side.blocks, block);
+        append(side.blocks, block, batch.subgraph.vertices);
     });
     side.halo.own = {};
     side.halo.remote = {};
@@ -73,6 +79,7 @@ ShareRoom share_room(const Problem& p, Part i, const BatchSource& source) {
         s.halo.needed_rows = std::min(s.halo.needed_rows, most);
         s.nonzeros = most_entries(degrees(p.dataset.graph, p.index.owned(i), d), room.rows, most) +
                      room.rows;  // and the diagonal
+        if (p.model.attention_dropout > 0) s.columns = room.rows + s.halo.needed_rows;
         return s;
     };
     room.forward = side(Direction::forward);
@@ -96,7 +103,7 @@ std::int64_t ShareMaker::samples(const std::vector<GlobalId>& counting) const {
 std::unique_ptr<BatchShare> ShareMaker::make(std::int64_t item) {
     const DividedBatch batch = divide(subgraphs_.induced(source_.vertices(item)), whole_);
     const Adjacency adjacency(batch.subgraph.view(), model_);
-    if (const std::string why = why_not_normalised(adjacency, batch.subgraph.vertices); !why.empty())
+    if (const std::string why = why_weights_unusable(adjacency, batch.subgraph.vertices); !why.empty())
         throw Unsupported(why);
     const auto seeds = source_.seeds(item);
     std::vector<GlobalId> mine;
@@ -106,8 +113,8 @@ std::unique_ptr<BatchShare> ShareMaker::make(std::int64_t item) {
     share->item = item;
     share->vertices = gather_vertices(data_, model_, std::move(mine), seeds);
     share->samples = samples(seeds ? *seeds : batch.subgraph.vertices);
-    share->forward = make_side(adjacency, batch.index, part_, Direction::forward);
-    if (!adjacency.symmetric()) share->backward = make_side(adjacency, batch.index, part_, Direction::backward);
+    share->forward = make_side(adjacency, batch, part_, Direction::forward);
+    if (!adjacency.symmetric()) share->backward = make_side(adjacency, batch, part_, Direction::backward);
     return share;
 }
 

@@ -29,8 +29,9 @@ DividedBatch divide(Subgraph subgraph, const IndexMap& whole);
 /// then those of the parts it receives from, ascending, without their empty columns.
 struct PackedBlocks {
     struct Block {
-        std::int64_t row_start = 0;    ///< in indptr, which counts each block's entries from 0
-        std::int64_t entry_start = 0;  ///< in indices and values
+        std::int64_t row_start = 0;     ///< in indptr, which counts each block's entries from 0
+        std::int64_t entry_start = 0;   ///< in indices and values
+        std::int64_t column_start = 0;  ///< in columns
         std::int64_t cols = 0;
         std::int64_t nonzeros = 0;
     };
@@ -39,6 +40,8 @@ struct PackedBlocks {
     std::vector<std::int64_t> indptr;
     std::vector<std::int32_t> indices;
     std::vector<double> values;
+    /// Original ids of the columns' vertices, block after block, where attention's dropout is drawn by them; else none.
+    std::vector<std::int64_t> columns;
 };
 
 /// One direction of a share: which rows travel, and what they are multiplied by.
@@ -59,6 +62,7 @@ struct BatchShare {
 struct SideRoom {
     HaloRoom halo;
     std::int64_t nonzeros = 0;
+    std::int64_t columns = 0;  ///< of PackedBlocks::columns
 };
 struct ShareRoom {
     std::int64_t rows = 0;

@@ -28,6 +28,7 @@ void state_side_memory(MemoryStatement& m, const SideRoom& room, std::int64_t ro
     m.list<std::int64_t>(parts * (rows + 1));
     m.list<std::int32_t>(room.nonzeros);
     m.matrix(1, room.nonzeros);
+    m.list<std::int64_t>(room.columns);
 }
 
 }  // namespace
@@ -36,23 +37,27 @@ ShareSpmm::Side::Side(const SideRoom& most, std::int64_t rows, Part parts, std::
     : exchange(most.halo, backend, widest),
       indptr(room<std::int64_t>(backend, parts * (rows + 1))),
       indices(room<std::int32_t>(backend, most.nonzeros)),
-      values(backend.matrix(1, most.nonzeros)) {}
+      values(backend.matrix(1, most.nonzeros)),
+      columns(room<std::int64_t>(backend, most.columns)) {}
 
-void ShareSpmm::Side::load(const ShareSide& share, std::int64_t rows, Backend& backend) {
+void ShareSpmm::Side::load(const ShareSide& share, std::int64_t rows, const std::int64_t* ids, Backend& backend) {
     const PackedBlocks& packed = share.blocks;
     exchange.load(share.halo);
     load_list(backend, packed.indptr, indptr);
     load_list(backend, packed.indices, indices);
+    load_list(backend, packed.columns, columns);
     const MatrixView entries = values.view().cols_from(0, std::ssize(packed.values));
     backend.upload(std::span<const double>(packed.values), entries);
     const auto view = [&](const PackedBlocks::Block& b) {
         const auto* first = static_cast<const std::byte*>(entries.data);
-        return CsrView{indptr.data() + b.row_start,
-                       indices.data() + b.entry_start,
-                       first + usize(b.entry_start) * size_of(entries.dtype),
-                       rows,
-                       b.cols,
-                       b.nonzeros};
+        return CsrView{.indptr = indptr.data() + b.row_start,
+                       .indices = indices.data() + b.entry_start,
+                       .values = first + usize(b.entry_start) * size_of(entries.dtype),
+                       .rows = rows,
+                       .cols = b.cols,
+                       .nonzeros = b.nonzeros,
+                       .row_vertices = packed.columns.empty() ? nullptr : ids,
+                       .col_vertices = packed.columns.empty() ? nullptr : columns.data() + b.column_start};
     };
     own = view(packed.blocks.front());
     peers = packed.peers;
@@ -73,21 +78,33 @@ void ShareSpmm::state_memory(MemoryStatement& m, const ShareRoom& room, std::int
     if (room.backward) state_side_memory(m, *room.backward, room.rows, room.parts, widest);
 }
 
-void ShareSpmm::load(const BatchShare& share) {
-    forward_.load(share.forward, share.vertices.rows(), backend_);
-    if (share.backward) backward_->load(*share.backward, share.vertices.rows(), backend_);
+void ShareSpmm::load(const BatchShare& share, const std::int64_t* ids) {
+    forward_.load(share.forward, share.vertices.rows(), ids, backend_);
+    if (share.backward) backward_->load(*share.backward, share.vertices.rows(), ids, backend_);
+}
+
+void ShareSpmm::multiply(Direction d, MatrixView h_m, MatrixView z_m, const Epilogue& e) {
+    by_arrival(d, h_m, [&](const CsrView& a_mn, ConstMatrixView h_nm, Stage stage) {
+        backend_.spmm(a_mn, h_nm, z_m, stage.first ? Scale{} : Scale{.beta = 1}, stage.last ? e : Epilogue{});
+    });
+}
+
+void ShareSpmm::accumulate(Direction d, BlockSum& sum) {
+    by_arrival(d, sum.operand(), [&](const CsrView& a_mn, ConstMatrixView b_nm, Stage stage) {
+        sum.add(*backend_.refer(a_mn), b_nm, stage);
+    });
 }
 
 // [Alg 1, lines 3–9] with H^{k-1}, and [Alg 2, lines 4–10] with G^k, both of the batch.
-void ShareSpmm::multiply(Direction d, MatrixView h_m, MatrixView z_m, const Epilogue& e) {
+template <class Add>
+void ShareSpmm::by_arrival(Direction d, MatrixView h_m, Add&& add) {
     Side& s = d == Direction::backward && backward_ ? *backward_ : forward_;
     // One message from each processor that owns needed rows and to each that needs some, all non-blocking.
     std::vector<Event> arrivals = s.exchange.gather_each(world_, h_m);
     const Event sent = arrivals.back();
     arrivals.pop_back();
     // [Alg 1, line 6] Z_m = A_mm H_m, while messages are in flight
-    const bool alone = s.peers.empty();
-    backend_.spmm(s.own, h_m, z_m, {}, alone ? e : Epilogue{});
+    add(s.own, h_m, Stage{.first = true, .last = s.peers.empty()});
     // [Alg 1, lines 7–9] Z_m = Z_m + A_mn H_nm, in order of arrival
     std::vector<bool> done(arrivals.size());
     const auto next_arrival = [&] {
@@ -97,9 +114,8 @@ void ShareSpmm::multiply(Direction d, MatrixView h_m, MatrixView z_m, const Epil
     for (std::size_t k = 0; k < arrivals.size(); ++k) {
         const std::size_t n = next_arrival();
         done[n] = true;
-        const bool last = k + 1 == arrivals.size();
-        backend_.spmm(s.blocks[n], s.exchange.received(s.peers[n], h_m.cols), z_m, {.beta = 1},
-                      last ? e : Epilogue{});
+        add(s.blocks[n], s.exchange.received(s.peers[n], h_m.cols),
+            Stage{.first = false, .last = k + 1 == arrivals.size()});
     }
     const NotBusy waits(busy_);
     backend_.wait(StreamRole::compute, sent);
@@ -127,7 +143,7 @@ void ShareTraining::state_memory(MemoryStatement& m, const Problem& p, const Sha
 void ShareTraining::load(const BatchShare& share) {
     network_.set_rows(share.vertices.rows());
     vertices_.load(share.vertices);
-    spmm_.load(share);
+    spmm_.load(share, vertices_.ids());
 }
 
 Step ShareTraining::train(const BatchShare& share, std::int64_t step) {

@@ -20,23 +20,31 @@ public:
     ShareSpmm(Rank rank, const ShareRoom& room, std::int64_t widest, BusyTime& busy);
     static void state_memory(MemoryStatement& m, const ShareRoom& room, std::int64_t widest);
 
-    void load(const BatchShare& share);
+    /// `ids`: as on the device, of the rows' vertices.
+    void load(const BatchShare& share, const std::int64_t* ids);
     void multiply(Direction d, MatrixView h_m, MatrixView z_m, const Epilogue& e) override;
+    void accumulate(Direction d, BlockSum& sum) override;
 
 private:
     /// One direction's blocks and buffers on the device.
     struct Side {
         Side(const SideRoom& room, std::int64_t rows, Part parts, std::int64_t widest, Backend& backend);
-        void load(const ShareSide& share, std::int64_t rows, Backend& backend);
+        /// `ids`: of the rows' vertices, on the device.
+        void load(const ShareSide& share, std::int64_t rows, const std::int64_t* ids, Backend& backend);
 
         HaloExchange exchange;
         Array<std::int64_t> indptr;
         Array<std::int32_t> indices;
         Matrix values;
+        Array<std::int64_t> columns;
         CsrView own;
         std::vector<Part> peers;
         std::vector<CsrView> blocks;  ///< by peer
     };
+
+    /// Calls add(block, rows of B, stage) for each block that has entries, its own first, the others in order of arrival.
+    template <class Add>
+    void by_arrival(Direction d, MatrixView h_m, Add&& add);
 
     Backend& backend_;
     Communicator& world_;

@@ -68,7 +68,7 @@ struct TileChoice {
 /// Â_vj = w_vj · r_v · c_j, with w the weight (a missing diagonal entry counts as weight 1 where the model has
 /// self-loops; GIN adds 1 + ε to every diagonal entry, missing or not), and r, c by the normalisation:
 ///   symmetric  r_v = (Σ_j w_vj)^-½, c_j = (Σ_v w_vj)^-½     mean  r_v = 1 / Σ_j w_vj, c = 1     none  r = c = 1
-/// A vertex without weights has scale 0. Other sums of 0 or less have no scale: why_not_normalised refuses them before a
+/// A vertex without weights has scale 0. Other sums of 0 or less have no scale: why_weights_unusable refuses them before a
 /// training begins.
 class Adjacency {
 public:
@@ -109,6 +109,13 @@ public:
     };
     /// The first of them, rows before columns. Only signed weights have any.
     std::optional<Unscaled> unscaled() const;
+    /// An edge whose weight is not above 0, while the model's layers attend.
+    struct Unattended {
+        std::int64_t row = 0, column = 0;
+        double weight = 0;
+    };
+    /// The first of them: a sum of exponentials, times such weights, might vanish.
+    std::optional<Unattended> unattended() const;
     Normalisation normalisation() const { return normalisation_; }
 
     /// Calls visit(column: int64, value: double) for each entry of row v, columns ascending.
@@ -267,7 +274,7 @@ private:
     CompressedRows columns_;  ///< the transpose's rows; empty where it is not at hand
     Diagonal diagonal_;
     Normalisation normalisation_;
-    bool symmetric_, column_sum_of_rows_, names_vertices_;
+    bool symmetric_, column_sum_of_rows_, attends_, names_vertices_;
     int threads_;
     SetupCost* cost_;
     SharedSetup* shared_;
@@ -275,9 +282,9 @@ private:
     std::vector<double> row_sum_, column_sum_;  ///< of stored weights, where the graph does not bring them
 };
 
-/// Why a matrix cannot be normalised as its model says; empty if it can. `ids`: of its vertices in the dataset, where it
-/// is a subgraph's.
-std::string why_not_normalised(const Adjacency& a, std::span<const GlobalId> ids = {});
+/// Why a matrix cannot be normalised, or attended over, as its model says; empty if it can. `ids`: of its vertices in the
+/// dataset, where it is a subgraph's.
+std::string why_weights_unusable(const Adjacency& a, std::span<const GlobalId> ids = {});
 
 /// aᵀ; columns of each row ascending.
 Csr transposed(const Csr& a, int threads = 1);

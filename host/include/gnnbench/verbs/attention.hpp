@@ -23,7 +23,7 @@ namespace gnnbench {
 
 struct AttentionHeads {
     int heads = 1;
-    double slope = 0.2;   ///< λ's for negative arguments
+    double slope = 0.2;        ///< λ's for negative arguments
     DropoutMask dropout = {};  ///< of coefficients; the matrix was then prepared with its vertices' ids
     bool operator==(const AttentionHeads&) const = default;
 };

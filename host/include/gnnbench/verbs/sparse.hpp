@@ -29,6 +29,8 @@ struct CsrView {
     const void* values = nullptr;           ///< length indptr[rows], of the back end's dtype
     std::int64_t rows = 0, cols = 0;
     std::int64_t nonzeros = 0;  ///< indptr[rows], which the host cannot read there
+    /// Original ids of the vertices of its rows and columns, as in Csr; else nullptr.
+    const std::int64_t *row_vertices = nullptr, *col_vertices = nullptr;
 };
 
 namespace verb {
