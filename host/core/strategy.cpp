@@ -55,6 +55,9 @@ const char* to_text(RowAges::Kind kind) { return kind == RowAges::Kind::features
 const char* to_text(ScoreMetric metric) { return metric == ScoreMetric::micro_f1 ? "micro-F1" : "accuracy"; }
 
 std::string Strategy::approximation(const Params&) const { return {}; }
+std::string Strategy::approximation_of(const ModelSpec&, const Params& params) const {
+    return approximation(params);
+}
 std::string Strategy::why_unsupported(const Setting&) const { return {}; }
 std::vector<ParamTexts> Strategy::arrangements(int) const { return {{}}; }
 bool Strategy::trains_on_batches() const { return false; }

@@ -44,7 +44,7 @@ std::string verification_key(const Cell& cell, const nlohmann::json& code) {
 
 std::string approximation_of(const Cell& cell, const PluginSource& plugins) {
     if (cell.scheme.is_program()) return program_approximation(cell);
-    return plugins.strategy(cell.scheme.name).approximation(cell.scheme.params);
+    return plugins.strategy(cell.scheme.name).approximation_of(cell.model, cell.scheme.params);
 }
 
 }  // namespace

@@ -278,23 +278,27 @@ Csr transposed(const Csr& a, int threads) {
 
 PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Backend& backend,
                                const HoldsBlock& holds, BlockLine line, ProductDirections directions) {
-    const auto transposes =
-        directions == ProductDirections::both ? TransposedProducts::none : TransposedProducts::wanted;
+    const auto transposes = directions == ProductDirections::forward_and_its_transposes
+                                ? TransposedProducts::wanted
+                                : TransposedProducts::none;
     std::vector<Part> held;
     for (Part j = 0; j < index.parts(); ++j)
         if (holds(j)) held.push_back(j);
-    const auto prepare_all = [&](Direction d) {
-        // Block (i, p) is the transpose of block (p, i) of the other direction's matrix.
-        const bool by_column = line == BlockLine::column;
+    const bool by_column = line == BlockLine::column;
+    const auto prepare_cut = [&](Direction d, bool transpose) {
         std::vector<std::unique_ptr<PreparedMatrix>> blocks =
-            prepare_blocks(a, index, {.first = p, .count = 1}, held, by_column ? opposite(d) : d, backend,
-                           {.transpose = by_column, .products = transposes});
+            prepare_blocks(a, index, {.first = p, .count = 1}, held, d, backend,
+                           {.transpose = transpose, .products = transposes});
         std::vector<std::unique_ptr<PreparedMatrix>> prepared(usize(index.parts()));
         for (std::size_t k = 0; k < held.size(); ++k) prepared[usize(held[k])] = std::move(blocks[k]);
         return prepared;
     };
+    // Block (i, p) is the transpose of block (p, i) of the other direction's matrix.
+    const auto prepare_all = [&](Direction d) { return prepare_cut(by_column ? opposite(d) : d, by_column); };
     forward_ = prepare_all(Direction::forward);
     if (directions == ProductDirections::both && !a.symmetric()) backward_ = prepare_all(Direction::backward);
+    if (directions == ProductDirections::forward_and_transposed_blocks)
+        backward_ = prepare_cut(by_column ? Direction::backward : Direction::forward, !by_column);
 }
 
 std::string PreparedBlocks::formats() const {

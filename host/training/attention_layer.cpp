@@ -8,6 +8,9 @@
 //   D = ⟨G, Z⟩, dl = ⟨G, P⟩                                           of the rows of this rank
 //   dh_j = Σ_i m_ij α_ij G_i, dr_j = Σ_i de_ij                        stage by stage; [G, l, log Σ exp e, D] travel
 //   dh ← dh + a_l dl + a_r dr; da_l = Σ_i dl_i h_i; da_r = Σ_j dr_j h_j; dW = Hᵀ dh; dH = dh Wᵀ
+//
+// Where sums are returned, the rank of row i computes what it contributes to dh_j and dr_j of the rows [h_j, r_j] that it
+// receives once more, and to da_r, which the all-reduce of gradients completes; the w numbers dh_j + a_r dr_j go back.
 #include <gnnbench/training/layer.hpp>
 
 namespace gnnbench {
@@ -60,12 +63,51 @@ private:
     MatrixView b_, own_, c_;
 };
 
-class Attention final : public Layer {
+class Returned final : public ReturnedSum {
+public:
+    /// What it multiplies and writes, all of this rank.
+    struct Operands {
+        ConstMatrixView g;       ///< [n × (w + 3H)]: G, l, log Σ exp e, D
+        MatrixView again, sums;  ///< [n × (w + H)]: h, r; [n × w]
+        MatrixView room;         ///< [n × (w + H)]
+        ConstMatrixView a_r;     ///< [1 × w]
+        MatrixView da_r, added;  ///< [1 × w]; da_r ← Σ dr_j h_j
+    };
+    Returned(Backend& backend, AttentionHeads shape, const Operands& of)
+        : backend_(backend), shape_(shape), of_(of) {}
+    MatrixView again() const override { return of_.again; }
+    MatrixView sums() const override { return of_.sums; }
+    void add_own(const PreparedMatrix& a_pp) override { sum_for(a_pp, of_.again, of_.room, of_.sums); }
+    void sum_for(const PreparedMatrix& a_pj, MatrixView received, MatrixView room, MatrixView returned) override {
+        const std::int64_t w = of_.sums.cols;
+        const MatrixView dh = room.cols_from(0, w), dr = room.cols_from(w, shape_.heads);
+        backend_.attend_backward(a_pj, shape_, of_.g, received, room, {});
+        backend_.add_heads(dr, of_.a_r, dh);
+        if (received.rows > 0 && of_.added.rows > 0) {
+            backend_.head_sums(dr, received.cols_from(0, w), of_.added);
+            backend_.axpby(1, of_.added, summed_ ? 1 : 0, of_.da_r);
+            summed_ = true;
+        }
+        backend_.copy(dh, returned);
+    }
+    /// Where this rank has no rows, nothing has contributed to da_r.
+    void complete() {
+        if (!summed_) backend_.fill(of_.da_r, 0);
+    }
+
+private:
+    Backend& backend_;
+    AttentionHeads shape_;
+    Operands of_;
+    bool summed_ = false;
+};
+
+class Attention : public Layer {
 public:
     explicit Attention(const LayerSpec& spec)
         : Layer(spec), shape_(spec.attention->shape), w_(spec.transformed()), heads_(shape_.heads) {}
 
-    std::int64_t width(Direction d) const override { return w_ + (d == Direction::forward ? 1 : 3) * heads_; }
+    std::int64_t width(Direction d) const override { return d == Direction::forward ? w_ + heads_ : gathered(); }
     std::int64_t kept_columns() const override { return 3 * w_ + 3 * heads_; }
     std::int64_t product_columns() const override { return 2 * w_ + 4 * heads_; }
 
@@ -85,8 +127,8 @@ public:
         const std::int64_t n = s.h.rows();
         const Kept k = sections(s.kept, n);
         Sections scratch(s.products);
-        const MatrixView b = scratch.next(n, w_ + 3 * heads_), c = scratch.next(n, w_ + heads_),
-                         g = b.cols_from(0, w_), dh = c.cols_from(0, w_), dr = c.cols_from(w_, heads_), dl = k.l;
+        const MatrixView b = scratch.next(n, gathered()), c = scratch.next(n, w_ + heads_), g = b.cols_from(0, w_),
+                         dl = k.l;
         bias_gradient(s);
         if (spec().attention->mean)
             s.backend.spread_to_heads(s.g, g);
@@ -96,19 +138,16 @@ public:
         s.backend.copy(k.log_sums, b.cols_from(w_ + heads_, heads_));
         s.backend.head_dots(g, k.z, b.cols_from(w_ + 2 * heads_, heads_));  // D = ⟨G, Z⟩
         s.backend.head_dots(g, k.slopes, dl);                               // dl = ⟨G, P⟩
-        BackwardSum sum(s.backend, dropping(s.entries), b, k.b, c);
-        s.aggregate(Direction::backward, sum);                // dh_j = Σ α_ij G_i; dr_j = Σ de_ij
-        s.backend.add_heads(dl, s.values.attention_row, dh);  // dh ← dh + a_l dl + a_r dr
-        s.backend.add_heads(dr, s.values.attention_neighbour, dh);
-        s.backend.head_sums(dr, k.h(), s.gradients.attention_neighbour);  // da_r = Σ dr_j h_j
-        s.backend.head_sums(dl, k.h(), s.gradients.attention_row);        // da_l = Σ dl_i h_i
-        weight_gradients(s, s.h, dh);                                     // dW = Hᵀ dh
+        const MatrixView dh = of_neighbours(s, k, b, c);                    // dh = Σ α_ij G_i + a_r dr; da_r
+        s.backend.add_heads(dl, s.values.attention_row, dh);                // dh ← dh + a_l dl
+        s.backend.head_sums(dl, k.h(), s.gradients.attention_row);          // da_l = Σ dl_i h_i
+        weight_gradients(s, s.h, dh);                                       // dW = Hᵀ dh
         if (!spec().input_gradient) return;
         s.backend.gemm(Transpose::no, dh, Transpose::yes, s.values.weight, s.dh);  // dH = dh Wᵀ
         add_self_input_gradient(s);
     }
 
-private:
+protected:
     AttentionHeads dropping(const DropoutMask& entries) const {
         AttentionHeads shape = shape_;
         shape.dropout = entries;
@@ -126,6 +165,23 @@ private:
         MatrixView h() const { return b.cols_from(0, z.cols); }
         MatrixView r() const { return b.cols_from(z.cols, l.cols); }
     };
+    /// Columns of the rows [G, l, log Σ exp e, D].
+    std::int64_t gathered() const { return w_ + 3 * heads_; }
+    /// dh but for what goes through l, and da_r. `b`: rows [G, l, log Σ exp e, D]; `c` [n × (w + H)]: room. l, Z and P are
+    /// needed no more.
+    virtual MatrixView of_neighbours(const BackwardStep& s, const Kept& k, MatrixView b, MatrixView c) const {
+        const MatrixView dh = c.cols_from(0, w_), dr = c.cols_from(w_, heads_);
+        BackwardSum sum(s.backend, dropping(s.entries), b, k.b, c);
+        s.aggregate(Direction::backward, sum);                            // dh_j = Σ α_ij G_i; dr_j = Σ de_ij
+        s.backend.add_heads(dr, s.values.attention_neighbour, dh);        // dh ← dh + a_r dr
+        s.backend.head_sums(dr, k.h(), s.gradients.attention_neighbour);  // da_r = Σ dr_j h_j
+        return dh;
+    }
+
+    std::int64_t columns() const { return w_; }
+    std::int64_t heads() const { return heads_; }
+
+private:
     Kept sections(MatrixView kept, std::int64_t n) const {
         Sections all(kept);
         Kept k;
@@ -154,8 +210,35 @@ private:
     std::int64_t w_, heads_;
 };
 
+class ReturnedAttention final : public Attention {
+public:
+    using Attention::Attention;
+    std::int64_t width(Direction d) const override {
+        return d == Direction::forward ? Attention::width(d) : columns();
+    }
+    std::int64_t again() const override { return Attention::width(Direction::forward); }
+
+private:
+    MatrixView of_neighbours(const BackwardStep& s, const Kept& k, MatrixView b, MatrixView c) const override {
+        Returned sum(s.backend, dropping(s.entries),
+                     {.g = b,
+                      .again = k.b,
+                      .sums = k.z,
+                      .room = c,
+                      .a_r = s.values.attention_neighbour,
+                      .da_r = s.gradients.attention_neighbour,
+                      .added = k.slopes.rows_from(0, std::min<std::int64_t>(1, k.slopes.rows))});
+        s.aggregate(sum);
+        sum.complete();
+        return k.z;
+    }
+};
+
 }  // namespace
 
 std::shared_ptr<const Layer> attention(const LayerSpec& spec) { return std::make_shared<Attention>(spec); }
+std::shared_ptr<const Layer> returned_attention(const LayerSpec& spec) {
+    return std::make_shared<ReturnedAttention>(spec);
+}
 
 }  // namespace gnnbench

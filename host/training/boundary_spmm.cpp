@@ -2,17 +2,27 @@
 
 namespace gnnbench {
 
-BoundarySpmm::BoundarySpmm(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest, bool overlap)
-    : BoundarySpmm(a, HaloBlocks(a, index, rank.world.rank(), Direction::forward, every_block, rank.backend), rank,
-                   widest, overlap) {}
-
-BoundarySpmm::BoundarySpmm(const Adjacency& a, const HaloBlocks& halo, Rank rank, std::int64_t widest,
+BoundarySpmm::BoundarySpmm(const Adjacency& a, const IndexMap& index, Rank rank, const LayerPlan& plan,
                            bool overlap)
-    : backend_(rank.backend), world_(rank.world), overlap_(overlap), boundaries_(halo, rank.backend, widest) {
+    : BoundarySpmm(a, HaloBlocks(a, index, rank.world.rank(), Direction::forward, every_block, rank.backend), rank,
+                   plan, overlap) {}
+
+BoundarySpmm::BoundarySpmm(const Adjacency& a, const HaloBlocks& halo, Rank rank, const LayerPlan& plan,
+                           bool overlap)
+    : backend_(rank.backend),
+      world_(rank.world),
+      overlap_(overlap),
+      boundaries_(halo, rank.backend, plan.widest_operand()),
+      room_(rank.backend.matrix(boundaries_.rows().needed_rows, plan.widest_again())) {
     own_ = halo.own();
     if (!a.symmetric()) own_transposed_ = halo.own_transposed();
     remote_ = halo.remote();
     remote_transposed_ = halo.remote_transposed();
+}
+
+void BoundarySpmm::state_memory(MemoryStatement& m, const HaloRoom& rows, const LayerPlan& plan) {
+    HaloExchange::state_memory(m, rows, plan.widest_operand());
+    m.matrix(rows.needed_rows, plan.widest_again());
 }
 
 const PreparedMatrix& BoundarySpmm::own(Direction d) const {
@@ -24,21 +34,29 @@ const PreparedMatrix& BoundarySpmm::remote(Direction d) const {
 }
 
 void BoundarySpmm::multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) {
-    if (d == Direction::forward) return aggregate(b, c, e);
-    return_gradients(b, c);
+    if (d == Direction::backward) return return_gradients(b, c);
+    SpmmSum sum(backend_, b, c, e);
+    accumulate(d, sum);
 }
 
 // Z_i = Â_ii H_i + Σ_j Â_ij H_B. The sum is one product: all rows arrive in one exchange.
-void BoundarySpmm::aggregate(MatrixView h_i, MatrixView z_i, const Epilogue& e) {
+void BoundarySpmm::accumulate(Direction d, BlockSum& z_i) {
+    require(d == Direction::forward, "sums over boundaries are returned, backward");
+    const MatrixView h_i = z_i.operand();
+    const auto add_own = [&] { z_i.add(own(d), h_i, {.first = true, .last = false}); };
     if (overlap_) {
         const Event arrived = boundaries_.gather(world_, h_i);
-        backend_.spmm(own(Direction::forward), h_i, z_i);
+        add_own();
         backend_.wait(StreamRole::compute, arrived);
     } else {
         boundaries_.gather_now(world_, h_i);
-        backend_.spmm(own(Direction::forward), h_i, z_i);
+        add_own();
     }
-    backend_.spmm(remote(Direction::forward), boundaries_.received(h_i.cols), z_i, {.beta = 1}, e);
+    z_i.add(remote(d), boundaries_.received(h_i.cols), {.first = false, .last = true});
+}
+
+void BoundarySpmm::accumulate_returned(ReturnedSum& sum) {
+    boundaries_.return_sums(world_, sum, own(Direction::backward), remote(Direction::backward), room_);
 }
 
 // dH_j gets Â_ijᵀ V_i from every i that received its rows.

@@ -350,6 +350,16 @@ void HaloExchange::return_now(Communicator& world, MatrixView c) {
     add_returned(c);
 }
 
+void HaloExchange::return_sums(Communicator& world, ReturnedSum& sum, const PreparedMatrix& own,
+                               const PreparedMatrix& remote, const Matrix& room) {
+    const std::int64_t again = sum.again().cols;
+    gather_now(world, sum.again());
+    sum.sum_for(remote, received(again), room.view().reshaped(rows().needed_rows, again),
+                received(sum.sums().cols));
+    sum.add_own(own);
+    return_now(world, sum.sums());
+}
+
 std::vector<RowMessage> HaloExchange::pack(ConstMatrixView b) { return pack(b, send_); }
 
 std::vector<RowMessage> HaloExchange::pack(ConstMatrixView b, const Matrix& sent) const {

@@ -202,6 +202,9 @@ void state_block_cuts(HostStatement& m, const Problem& p, Part i, BlockLine line
         if (d == Direction::backward && (a.symmetric() || directions != ProductDirections::both)) continue;
         cut_blocks(m, p, a, {.first = i, .count = 1}, held, by_column ? opposite(d) : d, by_column);
     }
+    if (directions == ProductDirections::forward_and_transposed_blocks)
+        cut_blocks(m, p, a, {.first = i, .count = 1}, held, by_column ? Direction::backward : Direction::forward,
+                   !by_column);
 }
 
 void state_halo_cuts(HostStatement& m, const Problem& p, Part i, Direction d, const HoldsBlock& holds,

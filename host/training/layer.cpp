@@ -9,6 +9,7 @@
 namespace gnnbench {
 
 BlockSum::~BlockSum() = default;
+ReturnedSum::~ReturnedSum() = default;
 DistributedSpmm::~DistributedSpmm() = default;
 Layer::~Layer() = default;
 
@@ -22,6 +23,9 @@ void SpmmSum::add(const PreparedMatrix& a_pj, ConstMatrixView b_j, Stage stage) 
 
 void DistributedSpmm::accumulate(Direction, BlockSum&) {
     throw LogicError("this strategy's products are no sums over blocks on the rank of their rows");
+}
+void DistributedSpmm::accumulate_returned(ReturnedSum&) {
+    throw LogicError("this strategy returns no sums other than those of products");
 }
 
 std::int64_t LayerSpec::elements() const {
@@ -154,6 +158,13 @@ void LayerAggregation::operator()(Direction d, BlockSum& sum) const {
     require(sum.operand().cols == layer_.width(d), "a product is not as wide as its layer states");
     spmm_.begin_layer(number_);
     spmm_.accumulate(d, sum);
+}
+
+void LayerAggregation::operator()(ReturnedSum& sum) const {
+    require(sum.again().cols == layer_.again() && sum.sums().cols == layer_.width(Direction::backward),
+            "a product is not as wide as its layer states");
+    spmm_.begin_layer(number_);
+    spmm_.accumulate_returned(sum);
 }
 
 Epilogue Layer::epilogue_without_self(const ForwardStep& s) const {

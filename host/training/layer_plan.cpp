@@ -33,6 +33,12 @@ std::int64_t LayerPlan::setup_panel() const {
 
 std::int64_t LayerPlan::widest_operand() const { return std::max(widest_product(*this), setup_panel()); }
 
+std::int64_t LayerPlan::widest_again() const {
+    std::int64_t widest = 0;
+    for (const auto& layer : layers) widest = std::max(widest, layer->again());
+    return widest;
+}
+
 std::vector<std::int64_t> LayerPlan::received_columns(std::span<const Direction> directions) const {
     std::vector<std::int64_t> columns;
     for (int l = 0; l < size(); ++l) {
@@ -68,12 +74,12 @@ std::int64_t LayerPlan::late_gradient_columns() const {
     return columns;
 }
 
-LayerPlan plan_layers(const ModelSpec& model, bool trains_input, const ChooseOrder& order) {
+LayerPlan plan_layers(const ModelSpec& model, bool trains_input, const ChooseOrder& order, LayerOrder attends) {
     LayerPlan plan{
         .layers = {}, .aggregated_input = model.aggregate_input, .sparse_features = model.sparse_features};
     for (const LayerSpec& spec : layers_of(model, trains_input)) {
         const bool aggregated = plan.layers.empty() && model.aggregate_input;
-        const LayerOrder chosen = spec.attention    ? attention
+        const LayerOrder chosen = spec.attention    ? attends
                                   : aggregated      ? without_product(spec)
                                   : spec.aggregates ? order(spec)
                                                     : dense;

@@ -37,6 +37,7 @@ Volume row_parallel_volume(const LayerPlan& plan, const LayerVolume& product, in
         const Layer& layer = plan.layer(l);
         for (const Direction d : {Direction::forward, Direction::backward})
             if (const auto columns = layer.width(d); columns > 0) v.add(product(l, d, columns));
+        if (const auto columns = layer.again(); columns > 0) v.add(product(l, Direction::forward, columns));
         v.all_reduce(layer.spec().elements(), ranks, rank);
     }
     v.all_reduce_scalars(1, ranks, rank);  // the loss
@@ -49,8 +50,8 @@ Volume block_row_volume(const IndexMap& index, int rank, std::int64_t row_bytes)
     return v.total();
 }
 
-LayerPlan same_order_plan(const Problem& p, LayerOrder order) {
-    return plan_layers(p.model, trains_features(p.params), [=](const LayerSpec&) { return order; });
+LayerPlan same_order_plan(const Problem& p, LayerOrder order, LayerOrder attends) {
+    return plan_layers(p.model, trains_features(p.params), [=](const LayerSpec&) { return order; }, attends);
 }
 
 LayerPlan narrowest_plan(const Problem& p) { return narrowest_plan(p.model, trains_features(p.params)); }

@@ -260,7 +260,7 @@ private:
     /// As in a trial of processes.
     void verify_rank(const ProcessGroup& world, TrialEnd& end_of_trial) {
         TrialRecord record(world, request_.journal, request_.trial, true);
-        const std::string approximation = strategy_->approximation(cell_.scheme.params);
+        const std::string approximation = strategy_->approximation_of(model_, cell_.scheme.params);
         const Problem trained = problem();
         const TrainSpec own = complete_train(cell_);
         const auto backend = [&](DType t) { return plugin_->create(kernel_setting(&world, t)); };
@@ -315,7 +315,7 @@ private:
                                {"partition", to_json(quality_)},
                                {"dataset", dataset_json(data_, synthetic_)},
                                {"aggregated_input", model_.aggregate_input},
-                               {"approximation", strategy_->approximation(cell_.scheme.params)},
+                               {"approximation", strategy_->approximation_of(model_, cell_.scheme.params)},
                                {"stated", std::move(all_stated)},
                                {"memory_bytes", std::move(memory)},
                                {"stated_memory_bytes", std::move(all_stated_memory)},

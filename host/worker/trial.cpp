@@ -217,17 +217,18 @@ private:
         const std::string said = notes();
         const PartitionQuality quality = quality_of(work_->data.graph, *index_, group_);
         if (!record_.writes()) return;
-        record_.write("setup", {{"seconds", std::move(seconds)},
-                                {"partition", to_json(quality)},
-                                {"dataset", dataset_json(work_->data, work_->store.manifest().synthetic)},
-                                {"aggregated_input", work_->model.aggregate_input},
-                                {"approximation", plugins_.strategy->approximation(cell_.scheme.params)},
-                                {"stated", std::move(all_stated)},
-                                {"memory_bytes", std::move(memory)},
-                                {"stated_memory_bytes", std::move(all_stated_memory)},
-                                {"cost", std::move(costs)},
-                                {"host_peak_bytes", std::move(peaks)},
-                                {"notes", said}});
+        record_.write("setup",
+                      {{"seconds", std::move(seconds)},
+                       {"partition", to_json(quality)},
+                       {"dataset", dataset_json(work_->data, work_->store.manifest().synthetic)},
+                       {"aggregated_input", work_->model.aggregate_input},
+                       {"approximation", plugins_.strategy->approximation_of(work_->model, cell_.scheme.params)},
+                       {"stated", std::move(all_stated)},
+                       {"memory_bytes", std::move(memory)},
+                       {"stated_memory_bytes", std::move(all_stated_memory)},
+                       {"cost", std::move(costs)},
+                       {"host_peak_bytes", std::move(peaks)},
+                       {"notes", said}});
     }
 
     TrialEnd measure() {
@@ -305,7 +306,7 @@ private:
     }
 
     TrialEnd verify() {
-        const std::string approximation = plugins_.strategy->approximation(cell_.scheme.params);
+        const std::string approximation = plugins_.strategy->approximation_of(work_->model, cell_.scheme.params);
         const DType dtype = backend_->dtype();
         release_training();
         const std::optional<ReferenceResult> known = reference();  // where it is approximate, for the step size

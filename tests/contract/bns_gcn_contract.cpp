@@ -1,11 +1,13 @@
 // bns-gcn's sample: a boundary of b rows gives max(1, ⌊p·b⌋) of them in each epoch, each as often as any other,
 // weighed so that the expectation of ÂH given H is ÂH. On three ranks.
 #include <cmath>
+#include <deque>
 
 #include <catch2/catch.hpp>
 
 #include <gnnbench/training/parameters.hpp>
 
+#include "contract/serial_training.hpp"
 #include "contract/strategy_case.hpp"
 
 using namespace gnnbench;
@@ -136,6 +138,57 @@ TEST_CASE("bns-gcn: the expectation of the sampled ÂH given H is ÂH, whatever 
         }
 }
 
+TEST_CASE("bns-gcn: attention over a sample is serial's on the graph of the sample's weights, dropout too") {
+    ModelVariant gat{.name = "GAT", .widths = {4, 6, 3}};
+    gat.model.kind = LayerKind::gat;
+    gat.model.normalisation = Normalisation::none;
+    gat.model.heads = {3, 2};
+    gat.model.attention_dropout = 0.3;
+    gat.train.dropout = 0.3;
+    const OwnedDataset whole = dress(boundaries(), gat);
+    const DatasetView data = whole.view();
+    const ModelSpec model = gat.complete_model();
+    TrainSpec train = gat.complete_train();
+    train.learning_rate = 0;
+    train.seed = 5;
+    const auto backend = catalog().kernel("reference")->create({.dtype = DType::f64});
+    const auto strategy = catalog().strategy("bns-gcn");
+    Partition thirds{.parts = 3, .part_of = {}, .column_part_of = {}};
+    for (std::int64_t u = 0; u < n; ++u) thirds.part_of.push_back(static_cast<Part>(u / 6));
+    const IndexMap index(thirds);
+    for (const Rate& rate : rates) {
+        const Params params = variants("bns-gcn", {{"rate", std::to_string(rate.p)}})[0].params;
+        const Problem problem{data, index, model, train, params, nullptr, 3};
+        CheckedTraining training(*strategy, problem, *backend);
+        std::deque<RowOfSample> rows;
+        for (const std::int64_t v : row_of) rows.emplace_back(rate.p, v, train.seed);
+        for (std::int64_t e = 0; e < 3; ++e) {
+            OwnedDataset sampled = whole;
+            sampled.indptr.assign(1, 0);
+            sampled.indices.clear();
+            for (std::int64_t v = 0; v < n; ++v) {
+                const auto* const known = std::ranges::find(row_of, v);
+                const std::vector<double> weights =
+                    known == std::end(row_of) ? std::vector<double>(n) : rows[usize(known - row_of)](e);
+                for (std::int64_t c = 0; c < n; ++c)
+                    if (c != v && weights[usize(c)] != 0) {  // the model adds the self-loop
+                        sampled.indices.push_back(static_cast<std::int32_t>(c));
+                        sampled.weights.push_back(static_cast<float>(weights[usize(c)]));
+                    }
+                sampled.indptr.push_back(std::ssize(sampled.indices));
+            }
+            INFO("p = " << rate.p << ", epoch " << e);
+            training.trainer().train_epoch(e);
+            const auto serial = train_serially(catalog(), sampled.view(), model, train, nullptr, e + 1, false);
+            const ModelWeights ours = training.trainer().gradients();
+            for (std::size_t m = 0; m < ours.matrices.size(); ++m)
+                for (std::size_t k = 0; k < ours.matrices[m].values.values.size(); ++k)
+                    CHECK(ours.matrices[m].values.values[k] ==
+                          Approx(serial.gradient[usize(e)].matrices[m].values.values[k]).margin(1e-7));
+        }
+    }
+}
+
 TEST_CASE("bns-gcn: dropped boundaries are in no epoch's sample, others as they are where one row is kept") {
     for (const Rate& rate : rates)
         for (int i = 0; i < 3; ++i) {
@@ -164,6 +217,13 @@ TEST_CASE("bns-gcn: at p = 1 no boundary is small; dropped ones are said to bias
     CHECK(approximation("1", "drop") == "");
     CHECK(approximation("0.1", "keep_one").find("biased") == std::string::npos);
     CHECK(approximation("0.1", "drop").find("biased") != std::string::npos);
+    const ModelSpec gat{.kind = LayerKind::gat, .widths = {}};
+    const auto of_attention = [&](const char* rate) {
+        const auto chosen = variants("bns-gcn", {{"rate", rate}})[0].params;
+        return catalog().strategy("bns-gcn")->approximation_of(gat, chosen);
+    };
+    CHECK(of_attention("1") == "");
+    CHECK_THAT(of_attention("0.5"), Catch::Contains("rate 0.5; a softmax over a sample is biased"));
 }
 
 TEST_CASE("bns-gcn: p = 0 leaves out every boundary and says that it is biased; p = 1 leaves out nothing") {

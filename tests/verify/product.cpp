@@ -68,7 +68,7 @@ void judge(ProductCell& cell, const Subject& subject, const Strategy& strategy,
         return stands(Standing::refused, why);
     if (cell.need.parts == 1 && cell.need.column_parts <= 1 && partitioner.name != first_partitioner)
         return stands(Standing::alike, "one part only: as " + first_partitioner);
-    if (const std::string what = strategy.approximation(cell.params); !what.empty())
+    if (const std::string what = strategy.approximation_of(subject.model, cell.params); !what.empty())
         stands(Standing::approximate, what);
 }
 

@@ -212,6 +212,8 @@ public:
     virtual ~Strategy();
     /// Empty if exact: loss and gradients equal the serial ones up to rounding. Else what is approximated.
     virtual std::string approximation(const Params& params) const;
+    /// The same of a model, where what is approximated depends on it; by default approximation(params).
+    virtual std::string approximation_of(const ModelSpec& model, const Params& params) const;
     /// Why it does not support the setting ("needs a square number of ranks; 6 given"); empty if it does.
     virtual std::string why_unsupported(const Setting& setting) const;
     /// The ways in which so many ranks can be laid out, each as the values of those parameters that say so: what

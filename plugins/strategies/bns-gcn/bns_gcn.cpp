@@ -4,6 +4,9 @@
 //
 //   Z_i = Â_ii H_i + Σ_j (b_ij / k_ij) Â_ij[:, U_ij] H_U      letters: boundaries.hpp
 //
+// Attention has the weights b_ij / k_ij on exponentials, in the sum above and in that below the line; a ratio of two
+// unbiased sums is biased.
+//
 // U_ij is uniform among the samples of B_ij with k_ij rows, so the expectation of Z given H is ÂH. That of the loss'
 // gradient is not its gradient: activations and the loss are not linear, and one sample serves forward and backward.
 // p = 0 omits every boundary, which no weight compensates for; p = 1 omits nothing and is exact.
@@ -61,12 +64,13 @@ public:
         if (rate.small == SmallBoundaries::drop) text += ", those of boundaries under 1/rate rows omitted: biased";
         return text;
     }
-    std::string why_unsupported(const Setting& s) const override {
-        return row_parallel_why_unsupported(
-            s,
-            "bns-gcn returns gradients of received rows, which attention's backward "
-            "pass does not do yet");
+    std::string approximation_of(const ModelSpec& model, const Params& params) const override {
+        const double p = sampling_rate(params).p;
+        std::string text = approximation(params);
+        if (model.kind == LayerKind::gat && p > 0 && p < 1) text += "; a softmax over a sample is biased";
+        return text;
     }
+    std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {
@@ -108,6 +112,7 @@ public:
             }
             m.matrix(received, widest);
             m.matrix(sent, widest);
+            m.matrix(received, plan(p).widest_again());
             m.list<std::int32_t>(whole);  // rows that others need
             if (rate.p == 1) return;
             m.list<std::int32_t>(told);  // samples of both sides
@@ -116,6 +121,7 @@ public:
             m.list<std::int64_t>(p.index.size(rank) + 1 + received + 1);
             m.list<std::int32_t>(2 * nonzeros);
             m.matrix(2, nonzeros);
+            if (p.model.attention_dropout > 0) m.list<std::int64_t>(p.index.size(rank) + received);  // vertices
         };
         return row_parallel_memory(plan(p), p, rank, product, element_bytes);
     }
@@ -129,17 +135,17 @@ public:
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         const SamplingRate rate = sampling_rate(p.params);
         const bool overlap = p.params.boolean("overlap");
-        const auto make = [&](const Adjacency& a, std::int64_t widest) -> std::unique_ptr<DistributedSpmm> {
+        const auto make = [&](const Adjacency& a, std::int64_t) -> std::unique_ptr<DistributedSpmm> {
             if (rate.p < 1)
-                return bns::make_sampled_boundaries(a, p.index, rank, widest, overlap, {rate, p.train.seed});
-            return std::make_unique<BoundarySpmm>(a, p.index, rank, widest, overlap);  // U = B
+                return bns::make_sampled_boundaries(a, p.index, rank, plan(p), overlap, {rate, p.train.seed});
+            return std::make_unique<BoundarySpmm>(a, p.index, rank, plan(p), overlap);  // U = B
         };
         return make_row_parallel_trainer(p, rank, plan(p), make);
     }
 
 private:
     /// Received rows are aggregated, then transformed; their gradients go back in the input's width.
-    LayerPlan plan(const Problem& p) const { return same_order_plan(p, aggregate_first_kept); }
+    LayerPlan plan(const Problem& p) const { return same_order_plan(p, aggregate_first_kept, returned_attention); }
 };
 
 constexpr ParamDecl parameters[] = {

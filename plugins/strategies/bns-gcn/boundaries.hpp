@@ -56,6 +56,6 @@ struct Sampling {
 
 /// p < 1: a new sample every epoch; p = 1 is a BoundarySpmm. `overlap`: as there. Evaluation and set-up use whole boundaries.
 std::unique_ptr<DistributedSpmm> make_sampled_boundaries(const Adjacency& a, const IndexMap& index, Rank rank,
-                                                         std::int64_t widest, bool overlap, Sampling sampling);
+                                                         const LayerPlan& plan, bool overlap, Sampling sampling);
 
 }  // namespace gnnbench::bns

@@ -23,7 +23,7 @@ std::int64_t most_nonzeros(std::span<const std::int64_t> of_column, std::int64_t
 
 class SampledBoundaries final : public DistributedSpmm {
 public:
-    SampledBoundaries(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest, bool overlap,
+    SampledBoundaries(const Adjacency& a, const IndexMap& index, Rank rank, const LayerPlan& plan, bool overlap,
                       Sampling sampling)
         : backend_(rank.backend),
           world_(rank.world),
@@ -53,8 +53,9 @@ public:
             }
         }
         columns_ = std::make_unique<SampledColumns>(halo.own.rows, halo.remote, received, nonzeros, backend_);
-        received_ = backend_.matrix(received, widest);
-        sent_ = backend_.matrix(sent, widest);
+        received_ = backend_.matrix(received, plan.widest_operand());
+        sent_ = backend_.matrix(sent, plan.widest_operand());
+        room_ = backend_.matrix(received, plan.widest_again());
         exchanges_ = agree_on_exchanges(rank.processes);
     }
 
@@ -84,8 +85,32 @@ public:
 
     void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
         if (d == Direction::backward) return return_gradients(b, c);
-        if (!sampling_) return aggregate_whole(b, c, e);
-        aggregate(b, c, e);
+        aggregate(b,
+                  {[&](Stage) { backend_.spmm(*own_, b, c); },
+                   [&](const CsrView& a, ConstMatrixView h_u, Stage) { backend_.spmm(a, h_u, c, {.beta = 1}); }});
+        backend_.apply(e, c);
+    }
+    void accumulate(Direction d, BlockSum& sum) override {
+        require(d == Direction::forward, "sums over boundaries are returned, backward");
+        const MatrixView b = sum.operand();
+        aggregate(b, {[&](Stage stage) { sum.add(*own_, b, stage); },
+                      [&](const CsrView& a, ConstMatrixView b_u, Stage stage) {
+                          sum.add(*backend_.refer(a), b_u, stage);
+                      }});
+    }
+
+    // The rows of U_ij once more, then what this rank adds up for them.
+    void accumulate_returned(ReturnedSum& sum) override {
+        const std::int64_t again = sum.again().cols, returned = sum.sums().cols;
+        backend_.wait(StreamRole::compute, exchange(sum.again()));
+        const CsrView a = columns_->backward();
+        const auto rows = [&](const Matrix& m, std::int64_t width) { return m.view().reshaped(a.rows, width); };
+        if (a.rows > 0)
+            sum.sum_for(*backend_.refer(a), rows(received_, again), rows(room_, again), rows(received_, returned));
+        sum.add_own(own_transposed());
+        const Event arrived = start_return(returned);
+        backend_.wait(StreamRole::compute, arrived);
+        add_returned(sum.sums());
     }
 
 private:
@@ -129,42 +154,69 @@ private:
         backend_.upload_bytes(places_.data(), in_.ids[j].data(), keep * sizeof(std::int32_t));
     }
 
-    // [Alg 1, lines 7–11] Z_i = Â_ii H_i + Σ_j (b_ij / k_ij) Â_ij[:, U_ij] H_U
-    void aggregate(MatrixView h_i, MatrixView z_i, const Epilogue& e) {
+    /// How a sum takes the own block, and columns of boundaries with the rows received for them.
+    struct Adds {
+        std::function<void(Stage)> own;
+        std::function<void(const CsrView&, ConstMatrixView, Stage)> received;
+    };
+    void aggregate(MatrixView h_i, const Adds& add) {
+        if (sampling_)
+            aggregate_sample(h_i, add);
+        else
+            aggregate_whole(h_i, add);
+    }
+
+    /// The sampled rows of the others' h.
+    Event exchange(MatrixView h_i) {
         const auto sends = segments(out_.peers, out_.rows, sent_, h_i.cols);
         for (std::size_t j = 0; j < sends.size(); ++j)
             backend_.gather_rows(h_i, out_.ids[j].data(), sends[j].rows);
-        const Event arrived = world_.all_to_all(sends, segments(in_.peers, in_.rows, received_, h_i.cols));
-        if (!overlap_) backend_.wait(StreamRole::compute, arrived);
-        backend_.spmm(*own_, h_i, z_i);
-        if (overlap_) backend_.wait(StreamRole::compute, arrived);
-        add_received(z_i);
-        backend_.apply(e, z_i);
+        return world_.all_to_all(sends, segments(in_.peers, in_.rows, received_, h_i.cols));
     }
 
-    void add_received(MatrixView z_i) {
+    // [Alg 1, lines 7–11] Z_i = Â_ii H_i + Σ_j (b_ij / k_ij) Â_ij[:, U_ij] H_U
+    void aggregate_sample(MatrixView h_i, const Adds& add) {
+        const Event arrived = exchange(h_i);
+        if (!overlap_) backend_.wait(StreamRole::compute, arrived);
+        add.own({.first = true, .last = columns_->forward().cols == 0});
+        if (overlap_) backend_.wait(StreamRole::compute, arrived);
+        add_received(h_i.cols, add, true);
+    }
+
+    void add_received(std::int64_t width, const Adds& add, bool last) {
         const CsrView a = columns_->forward();
-        if (a.cols > 0) backend_.spmm(a, received_.view().reshaped(a.cols, z_i.cols), z_i, {.beta = 1});
+        if (a.cols > 0) add.received(a, received_.view().reshaped(a.cols, width), {.first = false, .last = last});
     }
 
     // [Alg 1, line 14] dH_j gets (b_ij / k_ij) (Â_ij[:, U_ij])ᵀ V_i from every i that received its rows
     void return_gradients(MatrixView v_i, MatrixView dh_i) {
         require(sampling_, "gradients are returned for an epoch's sample");
-        const PreparedMatrix& own = own_transposed_ ? *own_transposed_ : *own_;
+        const PreparedMatrix& own = own_transposed();
         if (!overlap_) backend_.spmm(own, v_i, dh_i);
         const CsrView a = columns_->backward();
         if (a.rows > 0) backend_.spmm(a, v_i, received_.view().reshaped(a.rows, v_i.cols));
-        const auto receives = segments(out_.peers, out_.rows, sent_, v_i.cols);
-        const Event arrived = world_.all_to_all(segments(in_.peers, in_.rows, received_, v_i.cols), receives);
+        const Event arrived = start_return(v_i.cols);
         if (overlap_) backend_.spmm(own, v_i, dh_i);
         backend_.wait(StreamRole::compute, arrived);
-        for (std::size_t j = 0; j < receives.size(); ++j)
-            backend_.scatter_add_rows(receives[j].rows, out_.ids[j].data(), dh_i);
+        add_returned(dh_i);
+    }
+    const PreparedMatrix& own_transposed() const { return own_transposed_ ? *own_transposed_ : *own_; }
+    /// From where rows were received to where they were sent from.
+    Event start_return(std::int64_t width) {
+        return world_.all_to_all(segments(in_.peers, in_.rows, received_, width),
+                                 segments(out_.peers, out_.rows, sent_, width));
+    }
+    void add_returned(MatrixView c) {
+        const auto returned = segments(out_.peers, out_.rows, sent_, c.cols);
+        for (std::size_t j = 0; j < returned.size(); ++j)
+            backend_.scatter_add_rows(returned[j].rows, out_.ids[j].data(), c);
     }
 
     /// Z_i = Â_ii H_i + Σ_j Â_ij H_B, in chunks of as many rows of each boundary as the buffers hold.
-    void aggregate_whole(MatrixView h_i, MatrixView z_i, const Epilogue& e) {
-        backend_.spmm(*own_, h_i, z_i);
+    void aggregate_whole(MatrixView h_i, const Adds& add) {
+        std::int64_t with_rows = 0;  // exchanges
+        for (std::size_t j = 0; j < in_.peers.size(); ++j) with_rows = std::max(with_rows, exchanges_of(j));
+        add.own({.first = true, .last = with_rows == 0});
         for (std::int64_t x = 0; x < exchanges_; ++x) {
             choose_run(x);
             for (std::size_t j = 0; j < out_.peers.size(); ++j) out_.rows[j] = run_length(out_, j, x);
@@ -173,9 +225,8 @@ private:
                 if (out_.rows[j] > 0)
                     backend_.gather_rows(h_i, whole_[j].data() + x * out_.capacity[j], sends[j].rows);
             world_.all_to_all_now(sends, segments(in_.peers, in_.rows, received_, h_i.cols));
-            add_received(z_i);
+            add_received(h_i.cols, add, x + 1 == with_rows);
         }
-        backend_.apply(e, z_i);
     }
 
     /// Rows of boundary j in exchange x.
@@ -199,11 +250,13 @@ private:
 
     /// The number of exchanges that the largest boundary needs, over all ranks.
     std::int64_t agree_on_exchanges(const ProcessGroup& processes) const {
-        double most = 0;
-        for (std::size_t j = 0; j < in_.peers.size(); ++j)
-            most = std::max(most, std::ceil(static_cast<double>(in_.owner_rows[j].size()) /
-                                            static_cast<double>(in_.capacity[j])));
-        return static_cast<std::int64_t>(processes.maximum({most})[0]);
+        std::int64_t most = 0;
+        for (std::size_t j = 0; j < in_.peers.size(); ++j) most = std::max(most, exchanges_of(j));
+        return static_cast<std::int64_t>(processes.maximum({static_cast<double>(most)})[0]);
+    }
+    /// In how many exchanges boundary j arrives whole.
+    std::int64_t exchanges_of(std::size_t j) const {
+        return (std::ssize(in_.owner_rows[j]) + in_.capacity[j] - 1) / in_.capacity[j];
     }
 
     Backend& backend_;
@@ -218,6 +271,7 @@ private:
     std::vector<Array<std::int32_t>> whole_;  ///< B_ji as local ids, by peer of out_
     std::unique_ptr<SampledColumns> columns_;
     Matrix received_, sent_;
+    Matrix room_;                                ///< where sums of received rows are made before they are returned
     std::vector<std::int32_t> places_, choice_;  ///< of a boundary; of all of them side by side
     std::vector<double> scales_;                 ///< by choice
 };
@@ -225,8 +279,8 @@ private:
 }  // namespace
 
 std::unique_ptr<DistributedSpmm> make_sampled_boundaries(const Adjacency& a, const IndexMap& index, Rank rank,
-                                                         std::int64_t widest, bool overlap, Sampling sampling) {
-    return std::make_unique<SampledBoundaries>(a, index, rank, widest, overlap, sampling);
+                                                         const LayerPlan& plan, bool overlap, Sampling sampling) {
+    return std::make_unique<SampledBoundaries>(a, index, rank, plan, overlap, sampling);
 }
 
 }  // namespace gnnbench::bns

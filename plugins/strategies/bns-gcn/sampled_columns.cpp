@@ -10,6 +10,11 @@ SampledColumns::SampledColumns(std::int64_t rows, const Csr& boundaries, std::in
     : backend_(backend), rows_(rows), by_column_(transposed(boundaries)) {
     forward_ = allocate(rows_, nonzeros);
     backward_ = allocate(columns, nonzeros);
+    if (boundaries.row_vertices.empty()) return;
+    std::vector<std::int64_t> ids;
+    for (const GlobalId v : boundaries.row_vertices) ids.push_back(value(v));
+    row_vertices_ = backend.upload(std::span<const std::int64_t>(ids));
+    chosen_vertices_ = backend.upload(std::span<const std::int64_t>(std::vector<std::int64_t>(usize(columns))));
 }
 
 SampledColumns::OnDevice SampledColumns::allocate(std::int64_t rows, std::int64_t nonzeros) {
@@ -50,6 +55,10 @@ void SampledColumns::choose(std::span<const std::int32_t> columns, std::span<con
     rows.indptr[0] = 0;
     upload(rows, forward_);
     if (transposed) upload(cols, backward_);
+    if (chosen_vertices_.size() == 0) return;
+    choice_.clear();
+    for (const std::int32_t c : columns) choice_.push_back(value(by_column_.row_vertices[usize(c)]));
+    backend_.upload_bytes(choice_.data(), chosen_vertices_.data(), choice_.size() * sizeof(std::int64_t));
 }
 
 void SampledColumns::upload(const Csr& a, OnDevice& to) {

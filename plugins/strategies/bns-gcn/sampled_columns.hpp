@@ -21,12 +21,24 @@ public:
     void choose(std::span<const std::int32_t> columns, std::span<const double> scales, bool transposed);
 
     CsrView forward() const {
-        return {forward_.indptr.data(), forward_.indices.data(), forward_.values.view().data, rows_, chosen_,
-                by_rows_.nonzeros()};
+        return {.indptr = forward_.indptr.data(),
+                .indices = forward_.indices.data(),
+                .values = forward_.values.view().data,
+                .rows = rows_,
+                .cols = chosen_,
+                .nonzeros = by_rows_.nonzeros(),
+                .row_vertices = row_vertices_.data(),
+                .col_vertices = chosen_vertices_.data()};
     }
     CsrView backward() const {
-        return {backward_.indptr.data(), backward_.indices.data(), backward_.values.view().data, chosen_, rows_,
-                by_columns_.nonzeros()};
+        return {.indptr = backward_.indptr.data(),
+                .indices = backward_.indices.data(),
+                .values = backward_.values.view().data,
+                .rows = chosen_,
+                .cols = rows_,
+                .nonzeros = by_columns_.nonzeros(),
+                .row_vertices = chosen_vertices_.data(),
+                .col_vertices = row_vertices_.data()};
     }
 
 private:
@@ -43,6 +55,8 @@ private:
     Csr by_column_;             ///< Mᵀ
     Csr by_rows_, by_columns_;  ///< the choice, before it is uploaded
     OnDevice forward_, backward_;
+    Array<std::int64_t> row_vertices_, chosen_vertices_;  ///< original ids, where M has them
+    std::vector<std::int64_t> choice_;                    ///< chosen_vertices_, before they are uploaded
 };
 
 }  // namespace gnnbench::bns

@@ -21,12 +21,14 @@ constexpr std::array both_directions{Direction::forward, Direction::backward};
 
 bool by_outer_product(const Params& params) { return params.choice("backward") == "outer_product"; }
 
-ProductDirections directions(const Params& params) {
-    return by_outer_product(params) ? ProductDirections::forward_and_its_transposes : ProductDirections::both;
+ProductDirections directions(const Problem& p) {
+    if (!by_outer_product(p.params)) return ProductDirections::both;
+    return p.model.kind == LayerKind::gat ? ProductDirections::forward_and_transposed_blocks
+                                          : ProductDirections::forward_and_its_transposes;
 }
 
 LayerPlan plan(const Problem& p) {
-    LayerPlan plan = aggregate_first_plan(p);
+    LayerPlan plan = aggregate_first_plan(p, by_outer_product(p.params) ? returned_attention : attention);
     if (p.params.choice("buffers") == "separate") plan.buffers = Buffers::separate;
     return plan;
 }
@@ -41,7 +43,7 @@ std::vector<std::int64_t> partial_columns(const Problem& p) { return plan(p).rec
 class BlockRows final : public DistributedSpmm {
 public:
     BlockRows(const Problem& p, const Adjacency& a, Rank rank)
-        : rows_(a, p.index, rank.world.rank(), rank.backend, every_block, BlockLine::row, directions(p.params)),
+        : rows_(a, p.index, rank.world.rank(), rank.backend, every_block, BlockLine::row, directions(p)),
           by_outer_product_(by_outer_product(p.params)),
           index_(p.index),
           backend_(rank.backend),
@@ -49,6 +51,7 @@ public:
         if (world_.size() > 1) receive_ = {backend_, index_.largest(), receive_columns(p)};
         if (!by_outer_product_) return;
         if (world_.size() > 1) partial_ = {backend_, index_.vertices(), partial_columns(p)};
+        if (world_.size() > 1) room_ = backend_.matrix(index_.largest(), plan(p).widest_again());
         for (Part j = 0; j < world_.size(); ++j) row_counts_.push_back(index_.size(j));
     }
 
@@ -74,6 +77,20 @@ public:
             if (first || last || a_ij.nonzeros > 0) z_i.add(a_ij, h_j, {first, last});
         }
     }
+    // Û^i's rows j ← of (Â_ij)ᵀ and the rows H_j, broadcast once more; then as an outer product.
+    void accumulate_returned(ReturnedSum& sum) override {
+        const Part i = world_.rank();
+        if (world_.size() == 1) return sum.add_own(rows_.block(Direction::backward, 0));
+        const MatrixView again = sum.again(), partial = partial_.view(index_.vertices(), sum.sums().cols);
+        for (Part j = 0; j < world_.size(); ++j) {
+            const MatrixView h_j = j == i ? again : receive_.view(index_.size(j), again.cols);
+            world_.broadcast_now(h_j, j);
+            sum.sum_for(rows_.block(Direction::backward, j), h_j,
+                        room_.view().reshaped(index_.size(j), again.cols),
+                        partial.rows_from(index_.offset(j), index_.size(j)));
+        }
+        world_.reduce_scatter_now(partial, sum.sums(), row_counts_);
+    }
     std::string notes() const override { return fmt::format("blocks: {}", rows_.formats()); }
 
 private:
@@ -96,17 +113,13 @@ private:
     Backend& backend_;
     Communicator& world_;
     LayerwiseBuffers receive_, partial_;  // [max n_j × f], [n × g]
+    Matrix room_;                         // where rows j of Û^i are made, if they are more than a product
     std::vector<std::int64_t> row_counts_;
 };
 
 class Cagnet1d final : public Strategy, public StatesHostMemory {
 public:
-    std::string why_unsupported(const Setting& s) const override {
-        return row_parallel_why_unsupported(
-            s, by_outer_product(s.params) ? "backward: outer_product adds gradients up on other ranks than "
-                                            "those of their rows; backward: broadcast does not"
-                                          : "");
-    }
+    std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {
@@ -124,15 +137,16 @@ public:
         const auto product = [&](MemoryStatement& m, std::int64_t) {
             if (p.index.parts() == 1) return;
             LayerwiseBuffers::state_memory(m, p.index.largest(), receive_columns(p));
-            if (by_outer_product(p.params))
-                LayerwiseBuffers::state_memory(m, p.index.vertices(), partial_columns(p));
+            if (!by_outer_product(p.params)) return;
+            LayerwiseBuffers::state_memory(m, p.index.vertices(), partial_columns(p));
+            m.matrix(p.index.largest(), plan(p).widest_again());
         };
         return row_parallel_memory(plan(p), p, rank, product, element_bytes);
     }
 
     void state_host_memory(HostStatement& m, const Problem& p, int rank) const override {
         state_owned_rows(m, p, rank);
-        state_block_cuts(m, p, rank, BlockLine::row, every_block, directions(p.params));
+        state_block_cuts(m, p, rank, BlockLine::row, every_block, directions(p));
     }
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {

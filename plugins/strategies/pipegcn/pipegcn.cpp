@@ -42,9 +42,10 @@ public:
     }
     std::string why_unsupported(const Setting& s) const override {
         return row_parallel_why_unsupported(
-            s,
-            "pipegcn returns gradients of received rows, which attention's backward "
-            "pass does not do yet");
+            s, is_stale(s.params)
+                   ? "staleness: 1 multiplies by rows of an earlier epoch, which attention does not do yet; "
+                     "staleness: 0 does not"
+                   : "");
     }
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
@@ -61,8 +62,8 @@ public:
         const BlockCounts counts(adjacency_of(p), p.index, rank);
         const HaloRoom rows = rows_of({counts, rank, p.index.parts(), Direction::forward});
         const LayerPlan layers = plan(p);
-        const auto product = [&](MemoryStatement& m, std::int64_t widest) {
-            HaloExchange::state_memory(m, rows, widest);
+        const auto product = [&](MemoryStatement& m, std::int64_t) {
+            BoundarySpmm::state_memory(m, rows, layers);
             if (is_stale(p.params)) pipe::state_stale_rows(m, rows, layers);
         };
         return row_parallel_memory(layers, p, rank, product, element_bytes);
@@ -74,18 +75,18 @@ public:
     }
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
-        const auto make = [&](const Adjacency& a, std::int64_t widest) -> std::unique_ptr<DistributedSpmm> {
+        const auto make = [&](const Adjacency& a, std::int64_t) -> std::unique_ptr<DistributedSpmm> {
             if (is_stale(p.params))
                 return pipe::make_pipelined_boundaries(a, p.index, rank, plan(p), smoothing_of(p.params),
                                                        p.params.choice("transfers") == "run_on");
-            return std::make_unique<BoundarySpmm>(a, p.index, rank, widest, false);
+            return std::make_unique<BoundarySpmm>(a, p.index, rank, plan(p), false);
         };
         return make_row_parallel_trainer(p, rank, plan(p), make);
     }
 
 private:
     /// Received rows are aggregated, then transformed; their gradients go back in the input's width.
-    LayerPlan plan(const Problem& p) const { return same_order_plan(p, aggregate_first_kept); }
+    LayerPlan plan(const Problem& p) const { return same_order_plan(p, aggregate_first_kept, returned_attention); }
 };
 
 constexpr ParamDecl parameters[] = {

@@ -27,7 +27,7 @@ class PipelinedBoundaries final : public BoundarySpmm {
 public:
     PipelinedBoundaries(const Adjacency& a, const IndexMap& index, Rank rank, const LayerPlan& plan,
                         const Smoothing& smoothing, bool runs_on)
-        : BoundarySpmm(a, index, rank, plan.widest_operand(), false) {
+        : BoundarySpmm(a, index, rank, plan, false) {
         if (runs_on) aside_.emplace(world().aside());
         for (const auto& layer : plan.layers) {
             model_layers_.push_back(layer->spec().model_layer);

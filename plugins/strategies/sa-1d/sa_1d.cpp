@@ -19,10 +19,16 @@ BackwardExchange backward_of(const Params& params) {
     return params.choice("backward") == "gather" ? BackwardExchange::gather : BackwardExchange::return_sums;
 }
 
+LayerPlan plan(const Problem& p) {
+    const bool gathers = backward_of(p.params) == BackwardExchange::gather;
+    return aggregate_first_plan(p, gathers ? attention : returned_attention);
+}
+
 class SparsityAwareSpmm final : public DistributedSpmm {
 public:
+    /// `again`: columns of the rows that are received once more, backward.
     SparsityAwareSpmm(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest,
-                      BackwardExchange backward)
+                      BackwardExchange backward, std::int64_t again)
         : backend_(rank.backend), world_(rank.world), backward_(backward) {
         const HaloBlocks forward(a, index, world_.rank(), Direction::forward, every_block, backend_);
         forward_ = {forward.own(), forward.remote()};
@@ -30,6 +36,7 @@ public:
         if (backward == BackwardExchange::return_sums) {
             backward_ = BackwardExchange::return_sums;
             transposed_ = {forward.own_transposed(), forward.remote_transposed()};
+            room_ = backend_.matrix(forward_exchange_->rows().needed_rows, again);
         } else if (!a.symmetric()) {
             const HaloBlocks other(a, index, world_.rank(), Direction::backward, every_block, backend_);
             transposed_ = {other.own(), other.remote()};
@@ -46,6 +53,10 @@ public:
         if (d == Direction::forward || !backward_exchange_)  // Â, or Â = Âᵀ
             return gather(forward_, *forward_exchange_, sum);
         gather(transposed_, *backward_exchange_, sum);
+    }
+
+    void accumulate_returned(ReturnedSum& sum) override {
+        forward_exchange_->return_sums(world_, sum, *transposed_.own, *transposed_.halo, room_);
     }
 
 private:
@@ -74,17 +85,12 @@ private:
     BackwardExchange backward_;
     Blocks forward_, transposed_;
     std::optional<HaloExchange> forward_exchange_, backward_exchange_;
+    Matrix room_;  ///< where sums of received rows are made before they are returned
 };
 
 class Sa1d final : public Strategy, public StatesHostMemory {
 public:
-    std::string why_unsupported(const Setting& s) const override {
-        const bool returns = backward_of(s.params) == BackwardExchange::return_sums;
-        return row_parallel_why_unsupported(
-            s, returns ? "backward: return adds gradients up on other ranks than those "
-                         "of their rows; backward: gather does not"
-                       : "");
-    }
+    std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {
@@ -93,7 +99,7 @@ public:
             return halo_volume({counts, rank, p.index.parts(), d}, backward_of(p.params), CommOp::all_to_all,
                                width * element_bytes);
         };
-        return row_parallel_volume(aggregate_first_plan(p), product, p.index.parts(), rank, element_bytes);
+        return row_parallel_volume(plan(p), product, p.index.parts(), rank, element_bytes);
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
@@ -101,10 +107,12 @@ public:
         const BlockCounts counts(a, p.index, rank);
         const bool both = backward_of(p.params) == BackwardExchange::gather && !a.symmetric();
         const auto product = [&](MemoryStatement& m, std::int64_t widest) {
-            state_halo_memory(m, {counts, rank, p.index.parts(), Direction::forward}, widest);
+            const HaloShape forward{counts, rank, p.index.parts(), Direction::forward};
+            state_halo_memory(m, forward, widest);
+            m.matrix(rows_of(forward).needed_rows, plan(p).widest_again());
             if (both) state_halo_memory(m, {counts, rank, p.index.parts(), Direction::backward}, widest);
         };
-        return row_parallel_memory(aggregate_first_plan(p), p, rank, product, element_bytes);
+        return row_parallel_memory(plan(p), p, rank, product, element_bytes);
     }
 
     void state_host_memory(HostStatement& m, const Problem& p, int rank) const override {
@@ -116,10 +124,10 @@ public:
     }
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
-        return make_row_parallel_trainer(
-            p, rank, aggregate_first_plan(p), [&](const Adjacency& a, std::int64_t widest) {
-                return std::make_unique<SparsityAwareSpmm>(a, p.index, rank, widest, backward_of(p.params));
-            });
+        return make_row_parallel_trainer(p, rank, plan(p), [&](const Adjacency& a, std::int64_t widest) {
+            return std::make_unique<SparsityAwareSpmm>(a, p.index, rank, widest, backward_of(p.params),
+                                                       plan(p).widest_again());
+        });
     }
 };
 

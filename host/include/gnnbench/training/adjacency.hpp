@@ -297,9 +297,9 @@ std::vector<Csr> block_column(const Adjacency& a, const IndexMap& index, Part p,
 /// `row`: blocks producing this rank's output rows; `column`: blocks consuming its input rows.
 enum class BlockLine : std::uint8_t { row, column };
 
-/// The products that a set of blocks serves: those of either direction, or forward's and those of the same blocks'
-/// transposes (Backend::spmm_transposed).
-enum class ProductDirections : std::uint8_t { both, forward_and_its_transposes };
+/// The products that a set of blocks serves: those of either direction; or forward's and those of the same blocks'
+/// transposes, by Backend::spmm_transposed, or as blocks of the backward direction.
+enum class ProductDirections : std::uint8_t { both, forward_and_its_transposes, forward_and_transposed_blocks };
 
 /// The columns of blocks that a rank multiplies: all of them (1D), or its stages only (1.5D).
 using HoldsBlock = std::function<bool(Part column)>;

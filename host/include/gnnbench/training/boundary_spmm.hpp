@@ -4,6 +4,7 @@
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/training/distributed_spmm.hpp>
 #include <gnnbench/training/halo.hpp>
+#include <gnnbench/training/layer_plan.hpp>
 
 namespace gnnbench {
 
@@ -15,9 +16,14 @@ namespace gnnbench {
 class BoundarySpmm : public DistributedSpmm {
 public:
     /// `overlap`: the own block is multiplied while boundaries are under way, forward and backward; else before or after.
-    BoundarySpmm(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest, bool overlap);
+    BoundarySpmm(const Adjacency& a, const IndexMap& index, Rank rank, const LayerPlan& plan, bool overlap);
+    static void state_memory(MemoryStatement& m, const HaloRoom& rows, const LayerPlan& plan);
 
     void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override;
+    /// Forward alone.
+    void accumulate(Direction d, BlockSum& sum) override;
+    /// Without overlap: rows arrive, sums leave.
+    void accumulate_returned(ReturnedSum& sum) override;
 
 protected:
     /// Â_ii or its transpose; Â_iB or its transpose.
@@ -28,8 +34,7 @@ protected:
     Communicator& world() { return world_; }
 
 private:
-    BoundarySpmm(const Adjacency& a, const HaloBlocks& halo, Rank rank, std::int64_t widest, bool overlap);
-    void aggregate(MatrixView h_i, MatrixView z_i, const Epilogue& e);
+    BoundarySpmm(const Adjacency& a, const HaloBlocks& halo, Rank rank, const LayerPlan& plan, bool overlap);
     void return_gradients(MatrixView v_i, MatrixView dh_i);
 
     Backend& backend_;
@@ -37,6 +42,7 @@ private:
     bool overlap_;
     HaloExchange boundaries_;  ///< B_ij of all j, received, and B_ji, sent
     std::unique_ptr<PreparedMatrix> own_, own_transposed_, remote_, remote_transposed_;
+    Matrix room_;  ///< where sums of received rows are made before they are returned
 };
 
 }  // namespace gnnbench

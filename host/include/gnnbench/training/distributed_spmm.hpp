@@ -34,6 +34,23 @@ private:
     const Epilogue& epilogue_;
 };
 
+/// What a product by Âᵀ adds up on the ranks of the rows that it is of, not of those that it is for: each returns the sums
+/// for rows that it has received. Those rows it receives once more.
+class ReturnedSum {
+public:
+    virtual ~ReturnedSum();
+    /// This rank's rows [n_p × a] that others receive once more, contiguous.
+    virtual MatrixView again() const = 0;
+    /// The sums [n_p × s], s ≤ a, contiguous, to which what others return is added.
+    virtual MatrixView sums() const = 0;
+    /// sums ← of block (Â_pp)ᵀ.
+    virtual void add_own(const PreparedMatrix& a_pp) = 0;
+    /// returned [n_j × s] ← what block (Â_pj)ᵀ contributes to the rows `received` [n_j × a], whose memory it may share;
+    /// room [n_j × a]. Both contiguous.
+    virtual void sum_for(const PreparedMatrix& a_pj, MatrixView received, MatrixView room,
+                         MatrixView returned) = 0;
+};
+
 /// Multiplies this rank's rows of Â or Âᵀ by a dense matrix that all ranks hold by rows: the one thing that a layer
 /// asks of whoever distributes the graph.
 class DistributedSpmm {
@@ -42,9 +59,11 @@ public:
     /// c [n_p × f] ← epilogue(Σ_j Â_pj B_j), or Âᵀ's blocks. b = B_p [n_p × f]. Both contiguous; they do not
     /// overlap. Leaves nothing in flight that touches b or c.
     virtual void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& epilogue) = 0;
-    /// The same stages with another sum, such as attention's. Throws LogicError where a strategy has none: it adds sums up on
-    /// other ranks than those of their rows, and refuses attention (row_parallel_why_unsupported).
+    /// The same stages with another sum, such as attention's. Throws LogicError where a strategy has none, which refuses
+    /// attention (row_parallel_why_unsupported).
     virtual void accumulate(Direction d, BlockSum& sum);
+    /// Backward, where the plan's layers return their sums (returned_attention). Throws LogicError where a strategy has none.
+    virtual void accumulate_returned(ReturnedSum& sum);
     /// Called before the products of a training epoch, and of a forward pass that only evaluates.
     virtual void begin_epoch(std::int64_t /*epoch*/) {}
     virtual void begin_evaluation() {}

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <gnnbench/communicator.hpp>
+#include <gnnbench/training/distributed_spmm.hpp>
 #include <gnnbench/training/sparsity.hpp>
 #include <gnnbench/training/stated_memory.hpp>
 #include <gnnbench/usize.hpp>
@@ -109,6 +110,11 @@ public:
     void finish_return(Communicator& world, const Event& started, MatrixView c);
     /// Both at once.
     void return_now(Communicator& world, MatrixView c);
+
+    /// Rows are received once more, summed up for by `remote`, the halo's transposed block, and returned to `sum`'s; own: the
+    /// own block's. `room`: of a row for each that is needed, at least as wide as it is received.
+    void return_sums(Communicator& world, ReturnedSum& sum, const PreparedMatrix& own,
+                     const PreparedMatrix& remote, const Matrix& room);
 
     /// By messages, they leave from the receive buffer, and arrive in the send buffer.
     std::vector<RowMessage> return_sends(std::int64_t width) { return receives(width); }

@@ -76,6 +76,7 @@ public:
     void operator()(Direction d, MatrixView b, MatrixView c, const Epilogue& e = {}) const;
     /// Another sum over Â's blocks, or Âᵀ's.
     void operator()(Direction d, BlockSum& sum) const;
+    void operator()(ReturnedSum& sum) const;
 
 private:
     DistributedSpmm& spmm_;
@@ -142,6 +143,8 @@ public:
 
     /// Columns of its product by Â, or by Âᵀ; 0: it makes none.
     virtual std::int64_t width(Direction d) const = 0;
+    /// Columns of the forward pass' rows that others receive once more, backward, where sums are returned; 0: none.
+    virtual std::int64_t again() const { return 0; }
     /// H itself is multiplied by Â, so that rows of it may travel.
     virtual bool aggregates_input() const { return false; }
     /// H itself is multiplied by a dense matrix: HW, or HᵀG.
@@ -187,7 +190,9 @@ std::shared_ptr<const Layer> dense(const LayerSpec& spec);
 /// Z = TW.           dW = TᵀG.                             no SpMM: T = ÂX is kept from set-up, beside X for the self
 /// weights; layer 0 only, its input not trained. (BNS-GCN's and PipeGCN's `--use-pp`: one product of [X, ÂX])
 std::shared_ptr<const Layer> aggregated_at_setup(const LayerSpec& spec);
-/// Of a layer that attends (attention_layer.cpp). Widths w + H, w + 3H.
+/// Of a layer that attends (attention_layer.cpp), backward on the ranks of the sums' rows. Widths w + H, w + 3H.
 std::shared_ptr<const Layer> attention(const LayerSpec& spec);
+/// The same, where ranks return sums for the rows that they received. Widths w + H, w; w + H again.
+std::shared_ptr<const Layer> returned_attention(const LayerSpec& spec);
 
 }  // namespace gnnbench

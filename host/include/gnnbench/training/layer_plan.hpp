@@ -49,6 +49,8 @@ struct LayerPlan {
     /// Which forms of X are held: one, or both where layer 0 aggregates X and then multiplies Xᵀ.
     bool holds_sparse_input() const { return sparse_features && layer(0).multiplies_input(); }
     bool holds_dense_input() const { return !sparse_features || layer(0).aggregates_input(); }
+    /// The widest rows that are received again where sums are returned; 0: none are.
+    std::int64_t widest_again() const;
     /// Columns of X that set-up aggregates at a time, in buffers of the epoch; 0 where it does not.
     std::int64_t setup_panel() const;
     /// The widest operand of a DistributedSpmm.
@@ -65,8 +67,10 @@ struct LayerPlan {
 
 /// The order of a layer that aggregates. The others are dense.
 using ChooseOrder = std::function<LayerOrder(const LayerSpec&)>;
-/// A model's layers, layer 0 without a product by Â where the model aggregates its input at set-up.
-LayerPlan plan_layers(const ModelSpec& model, bool trains_input, const ChooseOrder& order);
+/// A model's layers, layer 0 without a product by Â where the model aggregates its input at set-up. `attends`: the order of
+/// those that attend.
+LayerPlan plan_layers(const ModelSpec& model, bool trains_input, const ChooseOrder& order,
+                      LayerOrder attends = attention);
 
 /// The fewest SpMM columns of an epoch that give the exact gradient. A layer f → g with a dH aggregates first where
 /// it widens (2f columns), else it transforms first (2g). Without a dH, so in layer 0 unless X is trained, it

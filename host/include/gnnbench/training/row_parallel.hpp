@@ -54,12 +54,15 @@ std::int64_t row_parallel_memory(const LayerPlan& plan, const Problem& problem, 
 /// the rest. `row_bytes` is width × element size.
 Volume block_row_volume(const IndexMap& index, int rank, std::int64_t row_bytes);
 
-/// Every layer that aggregates in the same order, except layer 0 where the model aggregates its input at set-up.
-LayerPlan same_order_plan(const Problem& problem, LayerOrder order);
+/// Every layer that aggregates in the same order, and every one that attends, except layer 0 where the model aggregates its
+/// input at set-up.
+LayerPlan same_order_plan(const Problem& problem, LayerOrder order, LayerOrder attends = attention);
 
 /// Z = (Â H) W forward and dW = Hᵀ (Âᵀ G) backward in every layer, whatever the widths: CAGNET and what descends
 /// from it.
-inline LayerPlan aggregate_first_plan(const Problem& problem) { return same_order_plan(problem, aggregate_first); }
+inline LayerPlan aggregate_first_plan(const Problem& problem, LayerOrder attends = attention) {
+    return same_order_plan(problem, aggregate_first, attends);
+}
 
 LayerPlan narrowest_plan(const Problem& problem);
 
