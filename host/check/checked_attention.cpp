@@ -70,6 +70,24 @@ void CheckedBackend::judge(const verb::AddHeads& v) {
         }
 }
 
+void CheckedBackend::judge(const verb::RescaleHeads& v) {
+    const HostMatrix from = read_view(inner(), v.from), to = read_view(inner(), v.to),
+                     before = read_view(inner(), v.y);
+    inner().run(v);
+    const HostMatrix found = read_view(inner(), v.y);
+    const Rounding rounding = rounding_of(dtype());
+    Judgement j(*ledger_, "rescale-heads", shape_of(v.y));
+    for (std::int64_t r = 0; r < found.rows; ++r)
+        for (std::int64_t c = 0; c < found.cols; ++c) {
+            const std::int64_t h = c % from.cols;
+            const double argument = from(r, h) - to(r, h), scale = std::isinf(from(r, h)) ? 0 : std::exp(argument);
+            const double allowed = scale == 0 ? 0 : rounding.unit * std::abs(argument);
+            j.near(r, c, found(r, c), scale * before(r, c),
+                   (rounding.gamma(3 + function_error) + allowed) * std::abs(scale * before(r, c)) +
+                       rounding.smallest);
+        }
+}
+
 void CheckedBackend::judge(const verb::MeanOfHeads& v) {
     const HostMatrix x = read_view(inner(), v.x);
     inner().run(v);

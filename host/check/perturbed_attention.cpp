@@ -154,6 +154,19 @@ void PerturbedBackend::perform(const verb::AddHeads& v) {
     write_view(inner(), y, v.y);
 }
 
+void PerturbedBackend::perform(const verb::RescaleHeads& v) {
+    inner().run(v);
+    const HostMatrix from = read_view(inner(), v.from), to = read_view(inner(), v.to);
+    HostMatrix y = read_view(inner(), v.y);
+    for (std::int64_t r = 0; r < y.rows; ++r)
+        for (std::int64_t c = 0; c < y.cols; ++c) {
+            if (y(r, c) == 0) continue;  // so where nothing was added up, and from is −∞
+            const double argument = std::abs(from(r, c % from.cols) - to(r, c % from.cols));
+            y(r, c) += own_() * unit_ * y(r, c) * std::sqrt(of_exponential(argument) + 1);
+        }
+    write_view(inner(), y, v.y);
+}
+
 void PerturbedBackend::perform(const verb::MeanOfHeads& v) {
     inner().run(v);
     const HostMatrix x = read_view(inner(), v.x);

@@ -66,6 +66,7 @@ private:
     void perform(const verb::HeadDots& v) override;
     void perform(const verb::HeadSums& v) override;
     void perform(const verb::AddHeads& v) override;
+    void perform(const verb::RescaleHeads& v) override;
     void perform(const verb::MeanOfHeads& v) override;
     void perform(const verb::SpreadToHeads& v) override;
     void perform(const verb::Apply& v) override;

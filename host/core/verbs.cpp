@@ -103,6 +103,11 @@ void AddHeads::check() const {
     require_shape("add_heads", "s", s, y.rows, s.cols);
     require_shape("add_heads", "a", a, 1, y.cols);
 }
+void RescaleHeads::check() const {
+    width_of("rescale_heads", y.cols, from.cols, 0);
+    require_shape("rescale_heads", "from", from, y.rows, from.cols);
+    require_shape("rescale_heads", "to", to, y.rows, from.cols);
+}
 void MeanOfHeads::check() const {
     width_of("mean_of_heads", x.cols, out.cols, 0);  // of d columns each: as many heads as w / d
     require(x.rows == out.rows, "mean_of_heads: numbers of rows differ");

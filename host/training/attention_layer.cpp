@@ -32,13 +32,33 @@ private:
     std::int64_t used_ = 0;
 };
 
+/// Two matrices of equal shape, the second where the first ends.
+MatrixView both(MatrixView first, MatrixView second) {
+    require(static_cast<std::byte*>(first.data) + first.bytes() == second.data && first.cols == second.cols,
+            "a sum's matrices lie one after another");
+    return {first.data, first.rows + second.rows, first.cols, first.cols, first.dtype};
+}
+
 class ForwardSum final : public BlockSum {
 public:
-    ForwardSum(Backend& backend, AttentionHeads shape, MatrixView b, MatrixView l, const AttentionRows& rows)
-        : backend_(backend), shape_(shape), b_(b), l_(l), rows_(rows) {}
+    /// `tops` [n × H]: room.
+    ForwardSum(Backend& backend, AttentionHeads shape, MatrixView b, MatrixView l, const AttentionRows& rows,
+               MatrixView tops)
+        : backend_(backend), shape_(shape), b_(b), l_(l), rows_(rows), tops_(tops) {}
     MatrixView operand() const override { return b_; }
     void add(const PreparedMatrix& a_pj, ConstMatrixView b_j, Stage stage) override {
         backend_.attend(a_pj, shape_, b_j, l_, rows_, stage);
+    }
+    // Of the maximum over all replicas, sums of each can be added.
+    void combine(Communicator& replicas, const PreparedMatrix* nothing) override {
+        backend_.copy(rows_.maxima, tops_);
+        replicas.all_reduce_now(tops_, ReduceOp::maximum);
+        for (const MatrixView& sum : {rows_.z, rows_.slopes, rows_.sums, rows_.slope_sums})
+            backend_.rescale_heads(rows_.maxima, tops_, sum);
+        backend_.copy(tops_, rows_.maxima);
+        replicas.all_reduce_now(both(rows_.z, rows_.slopes));
+        replicas.all_reduce_now(both(rows_.sums, rows_.slope_sums));
+        backend_.attend(*nothing, shape_, b_.rows_from(0, 0), l_, rows_, {.first = false, .last = true});
     }
 
 private:
@@ -46,6 +66,7 @@ private:
     AttentionHeads shape_;
     MatrixView b_, l_;
     AttentionRows rows_;
+    MatrixView tops_;
 };
 
 class BackwardSum final : public BlockSum {
@@ -56,6 +77,7 @@ public:
     void add(const PreparedMatrix& a_pj, ConstMatrixView b_j, Stage stage) override {
         backend_.attend_backward(a_pj, shape_, b_j, own_, c_, stage);
     }
+    void combine(Communicator& replicas, const PreparedMatrix*) override { replicas.all_reduce_now(c_); }
 
 private:
     Backend& backend_;
@@ -108,17 +130,23 @@ public:
         : Layer(spec), shape_(spec.attention->shape), w_(spec.transformed()), heads_(shape_.heads) {}
 
     std::int64_t width(Direction d) const override { return d == Direction::forward ? w_ + heads_ : gathered(); }
+    std::vector<std::int64_t> combined(Direction d) const override {
+        if (d == Direction::backward) return {w_ + heads_};
+        return {heads_, 2 * w_, 2 * heads_};
+    }
     std::int64_t kept_columns() const override { return 3 * w_ + 3 * heads_; }
     std::int64_t product_columns() const override { return 2 * w_ + 4 * heads_; }
 
     void forward(const ForwardStep& s) const override {
         const Kept k = sections(s.kept, s.h.rows());
         Sections scratch(s.products);
-        const MatrixView sums = scratch.next(s.h.rows(), heads_), slope_sums = scratch.next(s.h.rows(), heads_);
+        const MatrixView sums = scratch.next(s.h.rows(), heads_), slope_sums = scratch.next(s.h.rows(), heads_),
+                         tops = scratch.next(s.h.rows(), heads_);
         s.h.multiply(s.backend, s.values.weight, k.h());                  // h = H W
         s.backend.head_dots(k.h(), s.values.attention_row, k.l);          // l = ⟨a_l, h⟩
         s.backend.head_dots(k.h(), s.values.attention_neighbour, k.r());  // r = ⟨a_r, h⟩
-        ForwardSum sum(s.backend, dropping(s.entries), k.b, k.l, {k.z, k.slopes, k.log_sums, sums, slope_sums});
+        ForwardSum sum(s.backend, dropping(s.entries), k.b, k.l, {k.z, k.slopes, k.log_sums, sums, slope_sums},
+                       tops);
         s.aggregate(Direction::forward, sum);  // Z, P, log Σ exp e
         finish(s, k.z);                        // H' = σ(Z + H W_self + b)
     }

@@ -21,6 +21,11 @@ void SpmmSum::add(const PreparedMatrix& a_pj, ConstMatrixView b_j, Stage stage) 
     backend_.spmm(a_pj, b_j, z_, {.beta = stage.first ? 0.0 : 1.0}, stage.last ? epilogue_ : Epilogue{});
 }
 
+void SpmmSum::combine(Communicator& replicas, const PreparedMatrix*) {
+    replicas.all_reduce_now(z_);
+    backend_.apply(epilogue_, z_);
+}
+
 void DistributedSpmm::accumulate(Direction, BlockSum&) {
     throw LogicError("this strategy's products are no sums over blocks on the rank of their rows");
 }

@@ -4,6 +4,7 @@
 
 #include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/stated_volume.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
@@ -22,23 +23,31 @@ Volume replica_sum_volume(const ReplicatedLayout& layout, std::int64_t elements,
 ReplicatedLayout::ReplicatedLayout(int ranks, int c, int rank)
     : replication(c), parts(ranks / c), part(rank / c), replica(rank % c) {}
 
-ReplicatedSpmm::ReplicatedSpmm(const ReplicatedRank& r)
+ReplicatedSpmm::ReplicatedSpmm(const Problem& p, const ReplicatedRank& r)
     : layout_(r.layout),
       backend_(r.rank.backend),
       column_(r.column),
-      row_(r.rank.world.split(r.layout.part, r.layout.replica)) {}
+      row_(r.rank.world.split(r.layout.part, r.layout.replica)) {
+    if (p.model.kind != LayerKind::gat) return;
+    Csr nothing;
+    nothing.rows = p.index.size(layout_.part);
+    nothing.indptr.assign(usize(nothing.rows) + 1, 0);
+    nothing_ = backend_.prepare(nothing);
+}
 
 void ReplicatedSpmm::multiply(Direction d, MatrixView h_i, MatrixView z_i, const Epilogue& epilogue) {
-    multiply_stages(d, h_i, z_i);
-    row_.all_reduce_now(z_i);
-    backend_.apply(epilogue, z_i);
+    SpmmSum sum(backend_, h_i, z_i, epilogue);
+    accumulate(d, sum);
+}
+
+void ReplicatedSpmm::accumulate(Direction d, BlockSum& sum) {
+    add_stages(d, sum);
+    sum.combine(row_, nothing_.get());
 }
 
 std::string ReplicatedRows::why_unsupported(const Setting& s) const {
     const int c = replication_of(s.params);
-    if (s.ranks % (c * c) == 0)
-        return row_parallel_why_unsupported(
-            s, "a row's blocks are divided among replicas, whose parts of a softmax are not combined yet");
+    if (s.ranks % (c * c) == 0) return row_parallel_why_unsupported(s);
     return fmt::format("needs replication² to divide the number of ranks; replication {} and {} ranks given", c,
                        s.ranks);
 }
@@ -61,12 +70,14 @@ StatedVolume ReplicatedRows::stated_volume(const Problem& p, int rank, std::int6
     const int c = replication_of(p.params);
     const ReplicatedLayout layout(p.index.parts() * c, c, rank);
     const SpmmVolume stages = stages_volume(p, layout, element_bytes);
-    const auto product = [&](Direction d, std::int64_t width) {
+    const LayerPlan layers = plan(p);
+    const LayerVolume product = [&](int l, Direction d, std::int64_t width) {
         Volume v = stages(d, width);
-        v += replica_sum_volume(layout, p.index.size(layout.part) * width, element_bytes);
+        for (const std::int64_t columns : layers.layer(l).combined(d))
+            v += replica_sum_volume(layout, p.index.size(layout.part) * columns, element_bytes);
         return v;
     };
-    return row_parallel_volume(plan(p), product, layout.parts, layout.part, element_bytes);
+    return row_parallel_volume(layers, product, layout.parts, layout.part, element_bytes);
 }
 
 std::int64_t ReplicatedRows::stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const {

@@ -1,5 +1,6 @@
 // Every back end against `reference`: attention, and what is computed head by head.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <gnnbench/training/adjacency.hpp>
@@ -179,6 +180,11 @@ TEST_CASE("kernel: dots, sums, multiples, means of heads") {
                     added(pair, random_matrix(rows, s.width, 5), 2, 0),
                     mean(pair, TwinRows::nothing(rows, s.width / s.heads)),
                     spread(pair, TwinRows::nothing(rows, s.width));
+                HostMatrix from = random_matrix(rows, s.heads, 6);
+                for (std::int64_t r = 0; r < rows; r += 3)
+                    from(r, r % s.heads) = -std::numeric_limits<double>::infinity();
+                const Twin before(pair, from, 0, 1), after(pair, random_matrix(rows, s.heads, 7)),
+                    rescaled(pair, random_matrix(rows, s.width, 8), 1, 0);
                 pair.both([&](Backend& k, std::size_t i) {
                     k.head_dots(x[i], y[i], dots[i]);
                     k.head_dots(x[i], one[i], with_one[i]);
@@ -186,6 +192,7 @@ TEST_CASE("kernel: dots, sums, multiples, means of heads") {
                     k.add_heads(factors[i], one[i], added[i]);
                     k.mean_of_heads(x[i], mean[i]);
                     k.spread_to_heads(mean[i], spread[i]);
+                    k.rescale_heads(before[i], after[i], rescaled[i]);
                 });
                 CHECK(dots.difference() < pair.tolerance(s.width));
                 CHECK(with_one.difference() < pair.tolerance(s.width));
@@ -193,6 +200,7 @@ TEST_CASE("kernel: dots, sums, multiples, means of heads") {
                 CHECK(added.difference() < pair.tolerance());
                 CHECK(mean.difference() < pair.tolerance());
                 CHECK(spread.difference() < pair.tolerance());
+                CHECK(rescaled.difference() < pair.tolerance(20));
             }
     });
 }

@@ -102,6 +102,22 @@ void add_heads(const verb::AddHeads& v, int threads) {
 }
 
 template <class T>
+void rescale_heads(const verb::RescaleHeads& v, int threads) {
+    const std::int64_t heads = v.from.cols;
+    by_rows(v.y, threads, [&](RowRange rows) {
+        std::vector<T> scale(usize(heads));
+        for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+            const T *from = row_of<T>(v.from, r), *to = row_of<T>(v.to, r);
+            for (std::int64_t h = 0; h < heads; ++h)
+                scale[usize(h)] = std::isinf(from[h]) ? T{0} : std::exp(from[h] - to[h]);
+            T* y = row_of<T>(v.y, r);
+            for (std::int64_t c = 0; c < v.y.cols; c += heads)
+                for (std::int64_t h = 0; h < heads; ++h) y[c + h] *= scale[usize(h)];
+        }
+    });
+}
+
+template <class T>
 void mean_of_heads(const verb::MeanOfHeads& v, int threads) {
     const std::int64_t heads = v.x.cols / v.out.cols;
     const T share = T{1} / static_cast<T>(heads);
@@ -135,6 +151,7 @@ void spread_to_heads(const verb::SpreadToHeads& v, int threads) {
     template void head_dots<T>(const verb::HeadDots&, int);             \
     template void head_sums<T>(const verb::HeadSums&, int);             \
     template void add_heads<T>(const verb::AddHeads&, int);             \
+    template void rescale_heads<T>(const verb::RescaleHeads&, int);     \
     template void mean_of_heads<T>(const verb::MeanOfHeads&, int);      \
     template void spread_to_heads<T>(const verb::SpreadToHeads&, int);
 GNNBENCH_ATTENTION_OF(float)

@@ -49,6 +49,8 @@ void head_sums(const verb::HeadSums& v, int threads);
 template <class T>
 void add_heads(const verb::AddHeads& v, int threads);
 template <class T>
+void rescale_heads(const verb::RescaleHeads& v, int threads);
+template <class T>
 void mean_of_heads(const verb::MeanOfHeads& v, int threads);
 template <class T>
 void spread_to_heads(const verb::SpreadToHeads& v, int threads);

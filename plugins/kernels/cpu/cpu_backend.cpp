@@ -191,6 +191,10 @@ void CpuBackend<T>::perform(const verb::AddHeads& v) {
     cpu::add_heads<T>(v, threads_);
 }
 template <class T>
+void CpuBackend<T>::perform(const verb::RescaleHeads& v) {
+    cpu::rescale_heads<T>(v, threads_);
+}
+template <class T>
 void CpuBackend<T>::perform(const verb::MeanOfHeads& v) {
     cpu::mean_of_heads<T>(v, threads_);
 }

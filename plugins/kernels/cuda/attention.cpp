@@ -88,6 +88,13 @@ void CudaBackend::perform(const verb::AddHeads& v) {
     });
 }
 
+void CudaBackend::perform(const verb::RescaleHeads& v) {
+    typed([&]<class T>(T) {
+        check(cuda::rescale_heads(dense<T>(v.from), dense<T>(v.to), dense<T>(v.y), compute()),
+              "launching rescale_heads");
+    });
+}
+
 void CudaBackend::perform(const verb::MeanOfHeads& v) {
     typed([&]<class T>(T) {
         check(cuda::mean_of_heads(dense<T>(v.x), dense<T>(v.out), compute()), "launching mean_of_heads");

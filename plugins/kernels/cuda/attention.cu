@@ -219,6 +219,17 @@ __global__ void add_heads_kernel(const Dense<const T> s, const T* a, const Dense
 }
 
 template <class T>
+__global__ void rescale_kernel(const Dense<const T> from, const Dense<const T> to, const Dense<T> y) {
+    const i64 row = row_here(), heads = from.cols;
+    if (row >= y.rows) return;
+    for (i64 c = threadIdx.x; c < y.cols; c += blockDim.x) {
+        const T before = from.data[row * from.ld + c % heads];
+        const T scale = before == minus_infinity<T>() ? T(0) : exp_of(before - to.data[row * to.ld + c % heads]);
+        y.data[row * y.ld + c] *= scale;
+    }
+}
+
+template <class T>
 __global__ void mean_kernel(const Dense<const T> x, const Dense<T> out) {
     const i64 row = row_here(), heads = x.cols / out.cols;
     if (row >= out.rows) return;
@@ -283,6 +294,12 @@ cudaError_t add_heads(Dense<const T> s, const T* a, Dense<T> y, cudaStream_t str
 }
 
 template <class T>
+cudaError_t rescale_heads(Dense<const T> from, Dense<const T> to, Dense<T> y, cudaStream_t stream) {
+    if (y.rows == 0 || y.cols == 0) return cudaSuccess;
+    return enqueue(rescale_kernel<T>, rows_grid(y.rows, 32), rows_block(32), stream, from, to, y);
+}
+
+template <class T>
 cudaError_t mean_of_heads(Dense<const T> x, Dense<T> out, cudaStream_t stream) {
     if (out.rows == 0 || out.cols == 0) return cudaSuccess;
     return enqueue(mean_kernel<T>, rows_grid(out.rows, 32), rows_block(32), stream, x, out);
@@ -294,13 +311,14 @@ cudaError_t spread_to_heads(Dense<const T> g, Dense<T> out, cudaStream_t stream)
     return enqueue(spread_kernel<T>, rows_grid(out.rows, 32), rows_block(32), stream, g, out);
 }
 
-#define GNNBENCH_ATTENTION_FOR(T)                                                              \
-    template cudaError_t attend(const AttendCall<T>&, cudaStream_t);                           \
-    template cudaError_t attend_backward(const AttendBackwardCall<T>&, cudaStream_t);          \
-    template cudaError_t head_dots(Dense<const T>, Dense<const T>, Dense<T>, cudaStream_t);    \
-    template cudaError_t head_sums(Dense<const T>, Dense<const T>, double*, T*, cudaStream_t); \
-    template cudaError_t add_heads(Dense<const T>, const T*, Dense<T>, cudaStream_t);          \
-    template cudaError_t mean_of_heads(Dense<const T>, Dense<T>, cudaStream_t);                \
+#define GNNBENCH_ATTENTION_FOR(T)                                                               \
+    template cudaError_t attend(const AttendCall<T>&, cudaStream_t);                            \
+    template cudaError_t attend_backward(const AttendBackwardCall<T>&, cudaStream_t);           \
+    template cudaError_t head_dots(Dense<const T>, Dense<const T>, Dense<T>, cudaStream_t);     \
+    template cudaError_t head_sums(Dense<const T>, Dense<const T>, double*, T*, cudaStream_t);  \
+    template cudaError_t add_heads(Dense<const T>, const T*, Dense<T>, cudaStream_t);           \
+    template cudaError_t rescale_heads(Dense<const T>, Dense<const T>, Dense<T>, cudaStream_t); \
+    template cudaError_t mean_of_heads(Dense<const T>, Dense<T>, cudaStream_t);                 \
     template cudaError_t spread_to_heads(Dense<const T>, Dense<T>, cudaStream_t);
 GNNBENCH_ATTENTION_FOR(float)
 GNNBENCH_ATTENTION_FOR(double)

@@ -61,6 +61,8 @@ cudaError_t head_sums(Dense<const T> s, Dense<const T> x, double* partial, T* ou
 template <class T>
 cudaError_t add_heads(Dense<const T> s, const T* a, Dense<T> y, cudaStream_t stream);
 template <class T>
+cudaError_t rescale_heads(Dense<const T> from, Dense<const T> to, Dense<T> y, cudaStream_t stream);
+template <class T>
 cudaError_t mean_of_heads(Dense<const T> x, Dense<T> out, cudaStream_t stream);
 template <class T>
 cudaError_t spread_to_heads(Dense<const T> g, Dense<T> out, cudaStream_t stream);

@@ -170,6 +170,16 @@ void add_heads(const verb::AddHeads& v) {
 }
 
 template <class T>
+void rescale_heads(const verb::RescaleHeads& v) {
+    for (std::int64_t r = 0; r < v.y.rows; ++r)
+        for (std::int64_t c = 0; c < v.y.cols; ++c) {
+            const double from = at<T>(v.from, r, c % v.from.cols), to = at<T>(v.to, r, c % v.from.cols);
+            const double scale = std::isinf(from) ? 0 : std::exp(from - to);
+            at<T>(v.y, r, c) = static_cast<T>(scale * at<T>(v.y, r, c));
+        }
+}
+
+template <class T>
 void mean_of_heads(const verb::MeanOfHeads& v) {
     const std::int64_t heads = v.x.cols / v.out.cols;
     for (std::int64_t r = 0; r < v.out.rows; ++r)

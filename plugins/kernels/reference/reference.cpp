@@ -174,6 +174,7 @@ private:
     void perform(const verb::HeadDots& v) override { reference::head_dots<T>(v); }
     void perform(const verb::HeadSums& v) override { reference::head_sums<T>(v); }
     void perform(const verb::AddHeads& v) override { reference::add_heads<T>(v); }
+    void perform(const verb::RescaleHeads& v) override { reference::rescale_heads<T>(v); }
     void perform(const verb::MeanOfHeads& v) override { reference::mean_of_heads<T>(v); }
     void perform(const verb::SpreadToHeads& v) override { reference::spread_to_heads<T>(v); }
 

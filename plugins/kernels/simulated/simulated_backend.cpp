@@ -347,6 +347,7 @@ void SimulatedBackend::perform(const verb::HeadSums& v) {
     issue(costs_.streamed(moved({once(v.s), once(v.x)})), values_of(v));
 }
 void SimulatedBackend::perform(const verb::AddHeads& v) { stream(v.operands(), values_of(v)); }
+void SimulatedBackend::perform(const verb::RescaleHeads& v) { stream(v.operands(), values_of(v)); }
 void SimulatedBackend::perform(const verb::MeanOfHeads& v) { stream(v.operands(), values_of(v)); }
 void SimulatedBackend::perform(const verb::SpreadToHeads& v) { stream(v.operands(), values_of(v)); }
 

@@ -26,7 +26,7 @@ std::vector<std::int64_t> receive_columns(const Problem& p) {
 class ReplicatedBroadcast final : public ReplicatedSpmm {
 public:
     ReplicatedBroadcast(const Problem& p, const Adjacency& a, const ReplicatedRank& r)
-        : ReplicatedSpmm(r),
+        : ReplicatedSpmm(p, r),
           blocks_(a, p.index, layout_.part, backend_, [layout = layout_](Part j) { return layout.stage(j); }),
           index_(p.index) {
         if (column_.size() > 1) receive_ = {backend_, index_.largest(), receive_columns(p)};
@@ -34,8 +34,9 @@ public:
     void begin_layer(int l) override { receive_.begin_layer(l); }
 
 private:
-    void multiply_stages(Direction d, MatrixView h_i, MatrixView z_ik) override {
-        double beta = 0;
+    void add_stages(Direction d, BlockSum& z_ik) override {
+        const MatrixView h_i = z_ik.operand();
+        bool first = true;
         for (Part j = 0; j < layout_.parts; ++j) {
             if (!layout_.stage(j)) continue;
             // H_j ← broadcast from rank (j, k) down column k
@@ -43,8 +44,8 @@ private:
             column_.broadcast_now(h_j, j);
             // Ẑ_ik ← Ẑ_ik + Â_ij H_j
             const PreparedMatrix& a_ij = blocks_.block(d, j);
-            if (beta == 0 || a_ij.nonzeros > 0) backend_.spmm(a_ij, h_j, z_ik, {.beta = beta});
-            beta = 1;
+            if (first || a_ij.nonzeros > 0) z_ik.add(a_ij, h_j, {.first = first, .last = false});
+            first = false;
         }
     }
 

@@ -17,10 +17,10 @@ namespace {
 
 class ReplicatedSparseSpmm final : public ReplicatedSpmm {
 public:
-    ReplicatedSparseSpmm(const Adjacency& a, const IndexMap& index, const ReplicatedRank& r, std::int64_t widest)
-        : ReplicatedSpmm(r) {
+    ReplicatedSparseSpmm(const Problem& p, const Adjacency& a, const ReplicatedRank& r, std::int64_t widest)
+        : ReplicatedSpmm(p, r) {
         const auto make_side = [&](Direction d) {
-            const HaloBlocks halo(a, index, layout_.part, d, [&](Part j) { return layout_.stage(j); }, backend_);
+            const HaloBlocks halo(a, p.index, layout_.part, d, [&](Part j) { return layout_.stage(j); }, backend_);
             return std::make_unique<Side>(Side{HaloExchange(halo, backend_, widest), halo.own(), halo.remote()});
         };
         forward_ = make_side(Direction::forward);
@@ -28,12 +28,13 @@ public:
     }
 
 private:
-    void multiply_stages(Direction d, MatrixView h_i, MatrixView z_ik) override {
+    void add_stages(Direction d, BlockSum& z_ik) override {
+        const MatrixView h_i = z_ik.operand();
         Side& s = d == Direction::backward && backward_ ? *backward_ : *forward_;
-        s.exchange.gather_now(column_, h_i);  // H̃
-        backend_.spmm(*s.own, h_i, z_ik);     // Ẑ_ik ← Â_ii H_i, where i ∈ J_k
+        s.exchange.gather_now(column_, h_i);                    // H̃
+        z_ik.add(*s.own, h_i, {.first = true, .last = false});  // Ẑ_ik ← Â_ii H_i, where i ∈ J_k
         // Ẑ_ik ← Ẑ_ik + Σ_{j ∈ J_k} Â_ij H̃_j
-        backend_.spmm(*s.halo, s.exchange.received(h_i.cols), z_ik, {.beta = 1});
+        z_ik.add(*s.halo, s.exchange.received(h_i.cols), {.first = false, .last = false});
     }
 
     struct Side {
@@ -46,7 +47,7 @@ private:
 class Sa15d final : public ReplicatedRows {
     std::unique_ptr<ReplicatedSpmm> make_spmm(const Problem& p, const Adjacency& a, const ReplicatedRank& r,
                                               std::int64_t widest) const override {
-        return std::make_unique<ReplicatedSparseSpmm>(a, p.index, r, widest);
+        return std::make_unique<ReplicatedSparseSpmm>(p, a, r, widest);
     }
     void state_stages(HostStatement& m, const Problem& p, const ReplicatedLayout& layout) const override {
         const auto stage = [&](Part j) { return layout.stage(j); };

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <gnnbench/backend.hpp>
+#include <gnnbench/communicator.hpp>
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/training/adjacency.hpp>
 
@@ -18,6 +19,9 @@ public:
     /// Adds what block Â_pj, with the rows of B that belong to its columns, contributes to this rank's rows. Blocks come in
     /// any order, the stage says where each stands; one without nonzeros may be left out unless it is first or last.
     virtual void add(const PreparedMatrix& a_pj, ConstMatrixView b_j, Stage stage) = 0;
+    /// After stages of which none was the last: what the ranks of `replicas`, all with the rows of this one, have each added
+    /// up becomes the sum of all, completed. nothing [n_p × 0]: a block without columns, where layers attend.
+    virtual void combine(Communicator& replicas, const PreparedMatrix* nothing) = 0;
 };
 
 /// Z_p ← epilogue(Σ_j Â_pj B_j): SpMM.
@@ -27,6 +31,7 @@ public:
         : backend_(backend), b_(b), z_(z), epilogue_(e) {}
     MatrixView operand() const override { return b_; }
     void add(const PreparedMatrix& a_pj, ConstMatrixView b_j, Stage stage) override;
+    void combine(Communicator& replicas, const PreparedMatrix* nothing) override;
 
 private:
     Backend& backend_;

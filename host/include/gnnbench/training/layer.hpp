@@ -143,6 +143,9 @@ public:
 
     /// Columns of its product by Â, or by Âᵀ; 0: it makes none.
     virtual std::int64_t width(Direction d) const = 0;
+    /// Columns of each matrix [n × …] that replicas of a rank's rows add up in turn, or take the maxima of, to complete a product
+    /// of which each has a part.
+    virtual std::vector<std::int64_t> combined(Direction d) const { return {width(d)}; }
     /// Columns of the forward pass' rows that others receive once more, backward, where sums are returned; 0: none.
     virtual std::int64_t again() const { return 0; }
     /// H itself is multiplied by Â, so that rows of it may travel.

@@ -29,12 +29,13 @@ struct ReplicatedRank {
     Communicator& column;
 };
 
-/// A product by one replica's stages, completed by an all-reduce over the replicas.
+/// A product by one replica's stages, completed by all-reduces over the replicas.
 class ReplicatedSpmm : public DistributedSpmm {
 public:
-    explicit ReplicatedSpmm(const ReplicatedRank& r);
+    ReplicatedSpmm(const Problem& p, const ReplicatedRank& r);
     /// Z_i ← epilogue(Σ_k Ẑ_ik)
     void multiply(Direction d, MatrixView h_i, MatrixView z_i, const Epilogue& epilogue) final;
+    void accumulate(Direction d, BlockSum& sum) final;
 
 protected:
     const ReplicatedLayout layout_;
@@ -42,10 +43,11 @@ protected:
     Communicator& column_;
 
 private:
-    /// Ẑ_ik ← Σ_{j ∈ J_k} Â_ij H_j, or Âᵀ's blocks.
-    virtual void multiply_stages(Direction d, MatrixView h_i, MatrixView z_ik) = 0;
+    /// Ẑ_ik ← Σ_{j ∈ J_k} Â_ij H_j, or Âᵀ's blocks. No stage is the last.
+    virtual void add_stages(Direction d, BlockSum& z_ik) = 0;
 
-    Communicator row_;  // ranks (i, ·): the replicas
+    Communicator row_;                         // ranks (i, ·): the replicas
+    std::unique_ptr<PreparedMatrix> nothing_;  // [n_i × 0], if layers attend
 };
 
 /// The one parameter of every 1.5D scheme.

@@ -108,6 +108,17 @@ struct AddHeads {
     auto operands() const { return std::array{reads(s), reads(a), reads(y), writes(y)}; }
 };
 
+struct RescaleHeads {
+    ConstMatrixView from, to;
+    MatrixView y;
+
+    static constexpr Phase phase = Phase::activation;
+    const char* operation() const { return "rescale-heads"; }
+    void check() const;
+    bool empty() const { return y.empty(); }
+    auto operands() const { return std::array{reads(from), reads(to), reads(y), writes(y)}; }
+};
+
 struct MeanOfHeads {
     ConstMatrixView x;
     MatrixView out;
@@ -133,7 +144,7 @@ struct SpreadToHeads {
 }  // namespace verb
 
 #define GNNBENCH_ATTENTION_VERBS(X) \
-    X(Attend) X(AttendBackward) X(HeadDots) X(HeadSums) X(AddHeads) X(MeanOfHeads) X(SpreadToHeads)
+    X(Attend) X(AttendBackward) X(HeadDots) X(HeadSums) X(AddHeads) X(RescaleHeads) X(MeanOfHeads) X(SpreadToHeads)
 
 template <class B>
 class AttentionVerbs {
@@ -162,6 +173,10 @@ public:
     /// y_i ← y_i + s_i a, each head of a by its own s_i; s [n × H], a [1 × w], y [n × w].
     void add_heads(ConstMatrixView s, ConstMatrixView a, MatrixView y) {
         static_cast<B&>(*this).run(verb::AddHeads{s, a, y});
+    }
+    /// y_i ← exp(from_i − to_i) y_i, each head of y_i by its own; 0 where from is −∞. from, to [n × H], y [n × w].
+    void rescale_heads(ConstMatrixView from, ConstMatrixView to, MatrixView y) {
+        static_cast<B&>(*this).run(verb::RescaleHeads{from, to, y});
     }
     /// out [n × d] ← the mean over the heads of x [n × w].
     void mean_of_heads(ConstMatrixView x, MatrixView out) {
