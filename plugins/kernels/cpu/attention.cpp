@@ -1,6 +1,7 @@
 #include "attention.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <gnnbench/usize.hpp>
