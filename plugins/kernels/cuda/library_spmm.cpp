@@ -74,7 +74,8 @@ std::size_t LibrarySpmm::buffer_bytes(ConstMatrixView b, MatrixView c) const {
 
 void LibrarySpmm::preprocess(ConstMatrixView b, MatrixView c, void* buffer) {
     buffer_ = buffer;
-    if (algorithm_ != CUSPARSE_SPMM_CSR_ALG3) return;
+    // The others have none; of a transpose, the manual does not say.
+    if (algorithm_ == CUSPARSE_SPMM_CSR_ALG2 || operation_ != plain) return;
     const DenseDescriptor db(b), dc(c);
     const Factor one(1, dtype_), zero(0, dtype_);
     check(cusparseSpMM_preprocess(handle_.get(), operation_, plain, one.at(), a_, db.get(), zero.at(), dc.get(),

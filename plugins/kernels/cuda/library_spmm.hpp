@@ -29,7 +29,7 @@ private:
     cusparseHandle_t handle_ = nullptr;
 };
 
-/// One sparse matrix, or its transpose, prepared for products of one width by one algorithm of cuSPARSE.
+/// One sparse matrix, or its transpose, prepared for products by one algorithm of cuSPARSE of matrices that lie alike.
 class LibrarySpmm {
 public:
     LibrarySpmm(const SparseHandle& handle, const LibraryCsr& a, cusparseSpMMAlg_t algorithm,
@@ -40,7 +40,8 @@ public:
 
     /// The buffer size of products with these shapes.
     std::size_t buffer_bytes(ConstMatrixView b, MatrixView c) const;
-    /// Runs the algorithm's analysis step, if any, into `buffer`, which must outlive this.
+    /// Runs the algorithm's analysis step, if any, into `buffer`, which must outlive this. Products are then of matrices of
+    /// these shapes, leading dimensions and alignments.
     void preprocess(ConstMatrixView b, MatrixView c, void* buffer);
     /// C = alpha · op(A) · B + beta · C.
     void multiply(ConstMatrixView b, MatrixView c, double alpha, double beta) const;

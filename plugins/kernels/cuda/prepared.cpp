@@ -1,5 +1,6 @@
 #include "prepared.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -13,6 +14,8 @@ const char* name_of(Product p) {
             return "balanced";
         case Product::panels:
             return "panels";
+        case Product::library_1:
+            return "cusparse-alg1";
         case Product::library_2:
             return "cusparse-alg2";
         case Product::library_3:
@@ -22,6 +25,22 @@ const char* name_of(Product p) {
     }
     return "";
 }
+
+namespace {
+/// Of an address, in bytes; wider loads than 16 bytes do not exist.
+std::size_t alignment_of(const void* p) {
+    const auto address = reinterpret_cast<std::uintptr_t>(p);
+    return std::min<std::uintptr_t>(address & (~address + 1), 16);
+}
+}  // namespace
+
+PlanKey::PlanKey(Product product, ConstMatrixView b, MatrixView c)
+    : how(product),
+      width(c.cols),
+      ldb(b.ld),
+      ldc(c.ld),
+      b_alignment(alignment_of(b.data)),
+      c_alignment(alignment_of(c.data)) {}
 
 Product CudaMatrix::product(std::int64_t width) const {
     const auto distance = [&](std::int64_t w) {

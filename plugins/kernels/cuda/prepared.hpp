@@ -1,4 +1,5 @@
 #pragma once
+#include <compare>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,12 +14,13 @@
 namespace gnnbench::cuda {
 
 /// The implementation: our kernel row by row, by work items, or in panels of columns (by work items where the matrix has
-/// them), or cuSPARSE with one of two algorithms. Products by the transpose are cuSPARSE's.
-enum class Product { rows, balanced, panels, library_2, library_3, transposed };
+/// them), or cuSPARSE with one of three algorithms. `transposed`: by the transpose, as cuSPARSE does it.
+enum class Product { rows, balanced, panels, library_1, library_2, library_3, transposed };
 const char* name_of(Product p);
+inline bool is_of_library(Product p) { return p >= Product::library_1; }
 inline cusparseSpMMAlg_t algorithm_of(Product p) {
-    if (p == Product::transposed) return CUSPARSE_SPMM_CSR_ALG1;  // 2 and 3 are not for transposes
-    return p == Product::library_2 ? CUSPARSE_SPMM_CSR_ALG2 : CUSPARSE_SPMM_CSR_ALG3;
+    if (p == Product::library_2) return CUSPARSE_SPMM_CSR_ALG2;
+    return p == Product::library_3 ? CUSPARSE_SPMM_CSR_ALG3 : CUSPARSE_SPMM_CSR_ALG1;  // the one for transposes
 }
 
 /// A matrix whose rows attention can go over.
@@ -36,6 +38,15 @@ public:
 
 private:
     CsrView rows_;
+};
+
+/// What a preparation of cuSPARSE's is for. It may rely on how rows lie in memory: which loads they allow.
+struct PlanKey {
+    PlanKey(Product product, ConstMatrixView b, MatrixView c);
+    Product how;
+    std::int64_t width, ldb, ldc;
+    std::size_t b_alignment, c_alignment;  ///< of the first elements, in bytes, 16 at most
+    auto operator<=>(const PlanKey&) const = default;
 };
 
 /// A CSR matrix in device memory, with the data that the implementations of its product need.
@@ -62,12 +73,12 @@ public:
     bool serves_library() const { return narrow_indptr.size() > 0; }
     LibraryCsr for_library(DType dtype) const;
 
-    /// cuSPARSE's preparations by width and algorithm, with the buffer of each.
+    /// cuSPARSE's preparations, with the buffer of each.
     struct Planned {
         std::unique_ptr<LibrarySpmm> product;
         std::shared_ptr<void> buffer;
     };
-    mutable std::map<std::pair<std::int64_t, Product>, Planned> planned;
+    mutable std::map<PlanKey, Planned> planned;
 };
 
 /// What a matrix is uploaded for.

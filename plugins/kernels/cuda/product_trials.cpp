@@ -65,8 +65,10 @@ private:
 
 /// The first is what the others must beat.
 std::vector<Product> candidates(ProductChoice among) {
-    if (among == ProductChoice::library) return {Product::library_2, Product::library_3};
-    return {Product::rows, Product::balanced, Product::panels, Product::library_2, Product::library_3};
+    std::vector<Product> all;
+    if (among == ProductChoice::measured) all = {Product::rows, Product::balanced, Product::panels};
+    for (const Product p : {Product::library_2, Product::library_3, Product::library_1}) all.push_back(p);
+    return all;
 }
 
 }  // namespace
@@ -147,12 +149,11 @@ void CudaBackend::run_trials(CudaMatrix& a, std::uint64_t pattern, bool keeps_na
         a.tried[wanted] = *best;
         // Frees cuSPARSE's preparations that lost.
         std::erase_if(a.planned,
-                      [&](const auto& plan) { return plan.first.first == width && plan.first.second != *best; });
+                      [&](const auto& plan) { return plan.first.width == width && plan.first.how != *best; });
     }
     const bool items = std::ranges::any_of(
         a.tried, [](const auto& t) { return t.second == Product::balanced || t.second == Product::panels; });
-    const bool library =
-        std::ranges::any_of(a.tried, [](const auto& t) { return t.second >= Product::library_2; });
+    const bool library = std::ranges::any_of(a.tried, [](const auto& t) { return is_of_library(t.second); });
     if (!a.tried.empty() && !items) {
         a.items = {};
         a.split = {};

@@ -90,7 +90,7 @@ void CudaBackend::perform(const verb::SpmmUnprepared& v) {
 void CudaBackend::multiply(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s,
                            const Epilogue& e) {
     if (a.nonzeros == 0) how = Product::rows;
-    if (how == Product::library_2 || how == Product::library_3) {
+    if (is_of_library(how)) {
         multiply_by_library(a, how, b, c, s);
         if (!e.empty()) perform(verb::Apply{e, c, c});
         return;
@@ -125,7 +125,7 @@ void CudaBackend::multiply_by_library(const CudaMatrix& a, Product how, ConstMat
 
 const LibrarySpmm& CudaBackend::library_product(const CudaMatrix& a, Product how, ConstMatrixView b,
                                                 MatrixView c) {
-    CudaMatrix::Planned& plan = a.planned[{c.cols, how}];
+    CudaMatrix::Planned& plan = a.planned[PlanKey(how, b, c)];
     if (plan.product) return *plan.product;
     auto product = std::make_unique<LibrarySpmm>(
         sparse_, a.for_library(dtype()), algorithm_of(how),

@@ -1,0 +1,122 @@
+// What the kernel `cuda` asks of cuSPARSE, and in which order it adds up. Runs on a device, and on the emulator, which refuses
+// what the manual does not allow.
+#include <cstdlib>
+#include <numeric>
+
+#include <catch2/catch.hpp>
+
+#include <gnnbench/backend.hpp>
+#include <gnnbench/random.hpp>
+
+#include "plugin/loader.hpp"
+
+using namespace gnnbench;
+
+namespace {
+
+const PluginCatalog& catalog() {
+    static const PluginCatalog found;
+    return found;
+}
+
+KernelSetting cuda(const std::string& spmm, std::vector<std::int64_t> widths = {}) {
+    KernelSetting s{.params = Params(catalog().find(PluginKind::kernel, "cuda").params),
+                    .widths = std::move(widths)};
+    for (const ParamDecl& p : catalog().find(PluginKind::kernel, "cuda").params)
+        if (std::string(p.name) == "spmm") s.params.set(p, spmm);
+    return s;
+}
+
+std::unique_ptr<Backend> created(const KernelSetting& s) {
+    const auto plugin = catalog().kernel("cuda");
+    if (const std::string why = plugin->why_unsupported(s); !why.empty())
+        FAIL("skipped: kernel cuda: " << why);  // CTest knows a machine without a device by these words
+    return plugin->create(s);
+}
+
+bool emulated() { return std::getenv("GNNBENCH_EMULATED_DEVICES") != nullptr; }
+
+/// In [−1, 1), with more digits than float32 has.
+double noise(std::uint64_t seed, std::int64_t i) {
+    return 2 * unit_interval(random_word(seed, Draw::features, static_cast<std::uint64_t>(i), 0, 0)) - 1;
+}
+
+/// Row r has 1 + r mod 7 entries, and row 3 so many that it is cut into several pieces of work.
+Csr uneven_matrix(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+    Csr a;
+    a.rows = rows;
+    a.cols = cols;
+    for (std::int64_t r = 0; r < rows; ++r) {
+        const std::int64_t n = r == 3 ? cols : 1 + r % 7;
+        for (std::int64_t i = 0; i < n; ++i) {
+            a.indices.push_back(static_cast<std::int32_t>(i * (cols / n)));
+            a.values.push_back(noise(seed, std::ssize(a.values)));
+        }
+        a.indptr.push_back(std::ssize(a.indices));
+    }
+    return a;
+}
+
+/// `rows` × `cols` random numbers in columns [first, first + cols) of rows of `ld`.
+struct Within {
+    Matrix whole;
+    MatrixView view;
+    Within(Backend& k, std::int64_t rows, std::int64_t cols, std::int64_t first, std::int64_t ld,
+           std::uint64_t seed)
+        : whole(k.matrix(rows, ld)), view(whole.view().cols_from(first, cols)) {
+        std::vector<double> values(static_cast<std::size_t>(rows * ld));
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const auto row = static_cast<std::int64_t>(i) / ld, col = static_cast<std::int64_t>(i) % ld - first;
+            values[i] = col >= 0 && col < cols ? noise(seed, row * cols + col) : 77;
+        }
+        k.upload(std::span<const double>(values), whole);
+    }
+};
+
+std::vector<double> product(Backend& k, const PreparedMatrix& a, std::int64_t width, std::int64_t first,
+                            std::int64_t ld, bool transposed = false) {
+    const Within b(k, transposed ? a.rows : a.cols, width, first, ld, 5),
+        c(k, transposed ? a.cols : a.rows, width, first, ld, 6);
+    if (transposed)
+        k.spmm_transposed(a, b.view, c.view);
+    else
+        k.spmm(a, b.view, c.view);
+    const Matrix packed = k.matrix(c.view.rows, width);
+    k.copy(c.view, packed);
+    return k.download(packed).values;
+}
+
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+    REQUIRE(a.size() == b.size());
+    double worst = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const double off = std::abs(a[i] - b[i]);
+        if (!(off <= worst)) worst = std::isnan(off) ? INFINITY : off;
+    }
+    return worst;
+}
+
+struct Place {
+    std::int64_t first, ld;
+};
+
+}  // namespace
+
+TEST_CASE("cuda: each algorithm of cuSPARSE is tried, and prepared anew for matrices that lie otherwise") {
+    constexpr std::int64_t width = 16;
+    const auto reference = catalog().kernel("reference")->create({.params = Params(std::span<const ParamDecl>())});
+    // cusparseSpMMAlg_t's numbers; the emulator makes one of them the fastest, a device has its own.
+    for (const auto& [number, name] : {std::pair{4, "alg1"}, {6, "alg2"}, {12, "alg3"}}) {
+        setenv("GNNBENCH_EMULATED_FASTEST_SPMM", std::to_string(number).c_str(), 1);
+        const auto backend = created(cuda("cusparse", {width}));
+        const Csr a = uneven_matrix(60 + number, 90, 2);  // a choice is kept by pattern
+        const auto prepared = backend->prepare(a), expected = reference->prepare(a);
+        if (emulated()) CHECK(prepared->format == "csr, 16: cusparse-" + std::string(name));
+        for (const Place at : {Place{0, 16}, {0, 20}, {4, 24}, {1, 20}, {1, 17}, {0, 16}}) {
+            INFO(prepared->format << ", from column " << at.first << " of rows of " << at.ld);
+            CHECK(largest_difference(product(*backend, *prepared, width, at.first, at.ld),
+                                     product(*reference, *expected, width, at.first, at.ld)) < 1e-4);
+        }
+    }
+    unsetenv("GNNBENCH_EMULATED_FASTEST_SPMM");
+}
