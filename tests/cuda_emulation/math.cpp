@@ -1,5 +1,6 @@
 // cuBLAS and cuSPARSE as their manuals say: column-major dense products, row-major sparse ones; plain loops in
 // double.
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -74,16 +75,21 @@ void gemm(bool ta, bool tb, int m, int n, int k, T alpha, const T* a, std::int64
         }
 }
 
-/// Row r of the matrix goes to row `indices` of the result, one nonzero after another.
+/// Row r of the matrix goes to row `indices` of the result, one nonzero after another: from another row on each time, since
+/// cuSPARSE promises no order here.
 template <class T>
 void spmm_transposed(const Csr& a, const Dense& b, const Dense& c, T alpha, T beta) {
+    static std::int64_t calls = 0;
+    const std::int64_t first = ++calls % std::max<std::int64_t>(a.rows, 1);
     const auto *values = static_cast<const T*>(a.values), *x = static_cast<const T*>(b.data);
     auto* y = static_cast<T*>(c.data);
     for (std::int64_t j = 0; j < c.cols; ++j) {
-        std::vector<double> sums(static_cast<std::size_t>(a.cols));
-        for (std::int64_t r = 0; r < a.rows; ++r)
+        std::vector<T> sums(static_cast<std::size_t>(a.cols));
+        for (std::int64_t i = 0; i < a.rows; ++i) {
+            const std::int64_t r = (first + i) % a.rows;
             for (std::int32_t p = a.indptr[r]; p < a.indptr[r + 1]; ++p)
-                sums[static_cast<std::size_t>(a.indices[p])] += double{values[p]} * double{x[r * b.ld + j]};
+                sums[static_cast<std::size_t>(a.indices[p])] += values[p] * x[r * b.ld + j];
+        }
         for (std::int64_t r = 0; r < a.cols; ++r) {
             T& to = y[r * c.ld + j];
             to = static_cast<T>(double{alpha} * sums[static_cast<std::size_t>(r)] +

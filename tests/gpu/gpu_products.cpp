@@ -120,3 +120,34 @@ TEST_CASE("cuda: each algorithm of cuSPARSE is tried, and prepared anew for matr
     }
     unsetenv("GNNBENCH_EMULATED_FASTEST_SPMM");
 }
+
+TEST_CASE("cuda: deterministic products add up in one order, in every process and by the transpose too") {
+    constexpr std::int64_t width = 17;
+    const Csr a = uneven_matrix(80, 1200, 1);
+    const auto reference = catalog().kernel("reference")->create({.params = Params(std::span<const ParamDecl>())});
+    const auto expected = reference->prepare(a, TransposedProducts::wanted);
+    std::vector<double> plain, by_transpose;
+    for (int time = 0; time < 3; ++time) {
+        const auto backend = created(cuda("deterministic", {width}));
+        const auto prepared = backend->prepare(a, TransposedProducts::wanted);
+        CHECK(prepared->format == "csr, balanced, and its transpose");  // nothing that was timed
+        for (int again = 0; again < 2; ++again) {
+            const auto p = product(*backend, *prepared, width, 0, width),
+                       t = product(*backend, *prepared, width, 0, width, true);
+            if (plain.empty()) {
+                plain = p;
+                by_transpose = t;
+                CHECK(largest_difference(p, product(*reference, *expected, width, 0, width)) < 1e-4);
+                CHECK(largest_difference(t, product(*reference, *expected, width, 0, width, true)) < 1e-4);
+            }
+            CHECK((p == plain));
+            CHECK((t == by_transpose));
+        }
+    }
+    if (!emulated()) return;
+    // Where cuSPARSE multiplies by the transpose, the emulator changes the order from product to product.
+    const auto backend = created(cuda("auto"));
+    const auto prepared = backend->prepare(a, TransposedProducts::wanted);
+    CHECK((product(*backend, *prepared, width, 0, width, true) !=
+           product(*backend, *prepared, width, 0, width, true)));
+}

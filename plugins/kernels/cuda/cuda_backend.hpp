@@ -13,7 +13,7 @@
 
 namespace gnnbench::cuda {
 
-enum class ProductChoice { measured, rows, balanced, panels, library };
+enum class ProductChoice { measured, rows, balanced, panels, library, deterministic };
 enum class TransportChoice { automatic, nccl, mpi, staged };
 
 /// The options given by the plugin's parameters and the setting.

@@ -14,9 +14,10 @@ namespace gnnbench::cuda {
 namespace {
 
 constexpr ParamDecl params[] = {
-    {"spmm", ParamType::choice, "auto", 0, 0, "auto|rows|balanced|panels|cusparse",
+    {"spmm", ParamType::choice, "auto", 0, 0, "auto|rows|balanced|panels|cusparse|deterministic",
      "implementation of sparse products: the fastest in a short trial at set-up, our kernels by rows, by balanced "
-     "items or in panels of columns, or cuSPARSE"},
+     "items or in panels of columns, or cuSPARSE; deterministic: our kernels without a trial, also by the "
+     "transpose, which is then stored too: every run adds up in the same order"},
     {"transport", ParamType::choice, "auto", 0, 0, "auto|nccl|mpi|staged",
      "transport of messages: NCCL, an MPI that accepts device memory, or MPI through host memory; auto: NCCL "
      "where "
@@ -34,6 +35,7 @@ ProductChoice product_choice(const std::string& name) {
     if (name == "rows") return ProductChoice::rows;
     if (name == "balanced") return ProductChoice::balanced;
     if (name == "panels") return ProductChoice::panels;
+    if (name == "deterministic") return ProductChoice::deterministic;
     return name == "cusparse" ? ProductChoice::library : ProductChoice::measured;
 }
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench::cuda {
 
@@ -106,6 +109,25 @@ std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Backend& backend, Upload
         m->narrow_indptr = backend.upload(std::span<const std::int32_t>(narrow));
     }
     return m;
+}
+
+Csr transpose_of(const Csr& a) {
+    Csr t;
+    t.rows = a.cols;
+    t.cols = a.rows;
+    t.indptr.assign(usize(t.rows) + 1, 0);
+    for (const std::int32_t column : a.indices) ++t.indptr[usize(column) + 1];
+    std::partial_sum(t.indptr.begin(), t.indptr.end(), t.indptr.begin());
+    std::vector<std::int64_t> next(t.indptr.begin(), t.indptr.end() - 1);
+    t.indices.resize(a.indices.size());
+    t.values.resize(a.values.size());
+    for (std::int64_t row = 0; row < a.rows; ++row)
+        for (auto p = usize(a.indptr[usize(row)]); p < usize(a.indptr[usize(row) + 1]); ++p) {
+            const auto to = usize(next[usize(a.indices[p])]++);
+            t.indices[to] = static_cast<std::int32_t>(row);
+            t.values[to] = a.values[p];
+        }
+    return t;
 }
 
 }  // namespace gnnbench::cuda

@@ -79,6 +79,9 @@ public:
         std::shared_ptr<void> buffer;
     };
     mutable std::map<PlanKey, Planned> planned;
+
+    /// The transpose, where our kernels multiply by it; else null.
+    std::unique_ptr<CudaMatrix> transpose;
 };
 
 /// What a matrix is uploaded for.
@@ -88,6 +91,9 @@ struct UploadFor {
     bool only_used = false;     ///< rows in use alone, where most are empty: no library serves such a matrix
 };
 std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Backend& backend, UploadFor what);
+
+/// Aᵀ, columns of each row ascending.
+Csr transpose_of(const Csr& a);
 
 /// A call of our kernels, without operands and epilogue.
 template <class T>

@@ -39,11 +39,15 @@ std::unique_ptr<PreparedMatrix> CudaBackend::do_prepare(const Csr& a, Transposed
     const bool library = options_.product == ProductChoice::library;
     const bool tries = (options_.product == ProductChoice::measured || library) && !options_.widths.empty();
     const bool transposed = t == TransposedProducts::wanted;
+    // cuSPARSE promises no order of the sums by a transpose: our kernels multiply by a stored one.
+    const bool stores_transpose = transposed && options_.product == ProductChoice::deterministic;
+    const bool library_transposes = transposed && !stores_transpose;
     auto m = upload_matrix(a, *this,
                            {.always_items = options_.product == ProductChoice::balanced || (tries && !library),
-                            .library = tries || library || transposed,
-                            .only_used = !library && !transposed && !options_.attends});
-    if (transposed && m->nonzeros > 0 && !m->serves_library())
+                            .library = tries || library || library_transposes,
+                            .only_used = !library && !library_transposes && !options_.attends});
+    if (stores_transpose) m->transpose = upload_matrix(transpose_of(a), *this, {.only_used = true});
+    if (library_transposes && m->nonzeros > 0 && !m->serves_library())
         throw EnvironmentError(fmt::format(
             "cuSPARSE multiplies by the transpose of a matrix of fewer than 2^31 nonzeros; this one has {}",
             m->nonzeros));
@@ -54,6 +58,7 @@ std::unique_ptr<PreparedMatrix> CudaBackend::do_prepare(const Csr& a, Transposed
     m->format = m->only_used ? "csr of used rows" : "csr";
     for (const auto& [width, product] : m->tried) m->format += fmt::format(", {}: {}", width, name_of(product));
     if (m->tried.empty()) m->format += fmt::format(", {}", name_of(m->usual));
+    if (m->transpose) m->format += ", and its transpose";
     return m;
 }
 
@@ -68,6 +73,7 @@ void CudaBackend::perform(const verb::Spmm& v) {
 
 void CudaBackend::perform(const verb::SpmmTransposed& v) {
     const auto& m = static_cast<const CudaMatrix&>(v.a);
+    if (m.transpose) return multiply(*m.transpose, m.transpose->usual, v.b, v.c, v.s, v.e);
     if (m.nonzeros > 0)
         multiply_by_library(m, Product::transposed, v.b, v.c, v.s);
     else
