@@ -6,6 +6,8 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include <sys/mman.h>
@@ -118,9 +120,24 @@ using namespace emulated;
 const char* cudaGetErrorString(cudaError_t) { return "emulated error"; }
 const char* cudaGetErrorName(cudaError_t) { return "emulated"; }
 cudaError_t cudaGetLastError() { return cudaSuccess; }
-cudaError_t cudaGetDeviceCount(int* n) {
+namespace {
+/// The devices of the machine that a process sees: all, or as CUDA_VISIBLE_DEVICES says.
+std::vector<int> visible_devices() {
     const char* asked = std::getenv("GNNBENCH_EMULATED_DEVICES");
-    *n = asked ? std::atoi(asked) : 0;
+    const int all = asked ? std::atoi(asked) : 0;
+    std::vector<int> out;
+    if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+        std::istringstream numbers(visible);
+        for (std::string number; std::getline(numbers, number, ',');)
+            if (const int n = std::atoi(number.c_str()); n < all) out.push_back(n);
+    } else {
+        for (int n = 0; n < all; ++n) out.push_back(n);
+    }
+    return out;
+}
+}  // namespace
+cudaError_t cudaGetDeviceCount(int* n) {
+    *n = static_cast<int>(visible_devices().size());
     return *n > 0 ? cudaSuccess : cudaErrorNoDevice;
 }
 cudaError_t cudaDriverGetVersion(int* v) {
@@ -141,7 +158,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int) {
     return cudaSuccess;
 }
 cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int device) {
-    std::snprintf(text, static_cast<std::size_t>(size), "0000:%02d", device);
+    std::snprintf(text, static_cast<std::size_t>(size), "0000:%02d",
+                  visible_devices().at(static_cast<std::size_t>(device)));
     return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {

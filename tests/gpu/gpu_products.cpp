@@ -8,6 +8,7 @@
 #include <gnnbench/backend.hpp>
 #include <gnnbench/random.hpp>
 
+#include "contract/not_here.hpp"
 #include "plugin/loader.hpp"
 
 using namespace gnnbench;
@@ -150,4 +151,19 @@ TEST_CASE("cuda: deterministic products add up in one order, in every process an
     const auto prepared = backend->prepare(a, TransposedProducts::wanted);
     CHECK((product(*backend, *prepared, width, 0, width, true) !=
            product(*backend, *prepared, width, 0, width, true)));
+}
+
+TEST_CASE("cuda: whoever plans a job that is to have more ranks than there are devices refuses it") {
+    if (!emulated()) return contract::not_here("whose number of devices a test can set");
+    KernelSetting s = cuda("auto");
+    s.local_ranks = 3;
+    const std::string all = std::getenv("GNNBENCH_EMULATED_DEVICES");
+    setenv("GNNBENCH_EMULATED_DEVICES", "3", 1);
+    const auto plugin = catalog().kernel("cuda");
+    CHECK(plugin->why_unsupported(s) == "");
+    setenv("CUDA_VISIBLE_DEVICES", "2", 1);
+    CHECK(plugin->why_unsupported(s) ==
+          "3 ranks on this host and 1 CUDA device; share_devices: true lets ranks share one");
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    setenv("GNNBENCH_EMULATED_DEVICES", all.c_str(), 1);
 }

@@ -1,6 +1,8 @@
-#include <set>
-
 #include <cstdlib>
+#include <map>
+#include <string>
+#include <utility>
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -26,10 +28,22 @@ std::string host_name() {
     return text;
 }
 
-/// Whether two ranks of the group have one device.
-bool devices_shared(const ProcessGroup& group, int device) {
-    const auto all = group.all_gather(host_name() + " " + device_address(device));
-    return std::set<std::string>(all.begin(), all.end()).size() < all.size();
+/// Two ranks of this host that have one device; empty if there are none.
+std::string local_ranks_of_one_device(const ProcessGroup& group, int device) {
+    const auto devices = group.split_by_host().all_gather(device_address(device));
+    std::map<std::string, std::size_t> owners;
+    for (std::size_t r = 0; r < devices.size(); ++r)
+        if (const auto [owner, is_first] = owners.emplace(devices[r], r); !is_first)
+            return fmt::format("ranks {} and {} of {} both have device {}", owner->second, r, host_name(),
+                               devices[r]);
+    return {};
+}
+
+/// The same of the first host that has such ranks. Collective.
+std::string ranks_of_one_device(const ProcessGroup& group, int device) {
+    for (std::string& found : group.all_gather(local_ranks_of_one_device(group, device)))
+        if (!found.empty()) return std::move(found);
+    return {};
 }
 
 std::string nccl_version() {
@@ -48,9 +62,13 @@ bool mpi_knows_cuda() {
 #endif
 }
 
-Connection connect_ranks(const ProcessGroup& group, TransportChoice choice, int device, Streams& streams,
+Connection connect_ranks(const ProcessGroup& group, const Options& options, Streams& streams,
                          std::shared_ptr<PinnedPool> pinned) {
-    const bool shared = devices_shared(group, device);
+    const TransportChoice choice = options.transport;
+    const std::string rivals = ranks_of_one_device(group, options.device);
+    const bool shared = !rivals.empty();
+    if (shared && !options.share_devices)
+        throw EnvironmentError("kernel cuda: " + rivals + "; share_devices: true lets ranks share one");
     const auto by_host = [&](bool direct, std::string note) -> Connection {
         return {make_host_transport(make_mpi_transport(group), streams, std::move(pinned), direct),
                 std::move(note)};

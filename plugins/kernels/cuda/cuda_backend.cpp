@@ -267,7 +267,7 @@ void CudaBackend::perform(const verb::ScatterAddRows& v) {
 }
 
 std::unique_ptr<Transport> CudaBackend::do_connect(const ProcessGroup& group) {
-    Connection c = connect_ranks(group, options_.transport, options_.device, streams_, pinned_);
+    Connection c = connect_ranks(group, options_, streams_, pinned_);
     transport_note_ = c.note;
     return std::move(c.transport);
 }

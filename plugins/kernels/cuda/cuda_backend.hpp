@@ -23,6 +23,7 @@ struct Options {
     TransportChoice transport = TransportChoice::automatic;
     bool tf32 = false;
     bool memory_pool = true;
+    bool share_devices = false;
     int device = 0;
     std::vector<std::int64_t> widths = {};  ///< to run trials for
     bool attends = false;                   ///< matrices are attended over: all their rows are stored

@@ -61,6 +61,7 @@ public:
                                                      .transport = transport_choice(s.params.choice("transport")),
                                                      .tf32 = s.params.boolean("tf32"),
                                                      .memory_pool = s.params.boolean("memory_pool"),
+                                                     .share_devices = s.params.boolean("share_devices"),
                                                      .device = device,
                                                      .widths = s.widths,
                                                      .attends = s.heads > 0});

@@ -18,8 +18,8 @@ struct Connection {
 
 /// The requested transport between the ranks of `group`, each with its device. Collective. `automatic` is
 /// NCCL, except where ranks share a device, which NCCL refuses, and where there is one rank: then by MPI through
-/// host memory.
-Connection connect_ranks(const ProcessGroup& group, TransportChoice choice, int device, Streams& streams,
+/// host memory. Throws EnvironmentError where ranks have one device and may not.
+Connection connect_ranks(const ProcessGroup& group, const Options& options, Streams& streams,
                          std::shared_ptr<PinnedPool> pinned);
 
 /// MPI through page-locked host memory; with `direct`, an MPI that knows CUDA sends and receives device memory
