@@ -1,6 +1,8 @@
 // Ranks of the kernel `cuda` together: messages, NCCL's communicators and memory, and which device is whose. Runs on the
 // emulator, whose devices and calls a test can set.
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -41,7 +43,52 @@ struct Ranks {
     void wait(const Event& e) { backend->wait(StreamRole::compute, e); }
 };
 
+void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
+
 }  // namespace
+
+TEST_CASE("each exchange is under way from its start until its own messages are there") {
+    Ranks r;
+    REQUIRE(r.group.size() == 3);
+    const Matrix a = r.filled(r.rank), b = r.filled(r.rank), c = r.filled(r.rank);
+    r.backend->synchronize(StreamRole::compute);
+    r.group.barrier();
+    r.backend->trace().begin_epoch();
+    Event first, second;
+    // 0 sends `a` to 1 after a while, and `b` after another. 1 has nothing to send at first, then `c`, to 2.
+    if (r.rank == 0) {
+        rest();
+        const RowMessage out{1, a};
+        first = r.world.exchange({&out, 1}, {});
+        rest();
+        const RowMessage more{1, b};
+        second = r.world.exchange({&more, 1}, {});
+    } else if (r.rank == 1) {
+        const RowMessage in{0, a}, more{0, b}, out{2, c};
+        first = r.world.exchange({}, {&in, 1});
+        second = r.world.exchange({&out, 1}, {&more, 1});
+    } else {
+        const RowMessage in{1, c};
+        second = r.world.exchange({}, {&in, 1});
+    }
+    r.wait(first);
+    r.wait(second);
+    r.backend->trace().end_epoch();
+    const auto spans = r.backend->trace().spans();
+    const auto value = [&](const Matrix& m) { return r.backend->download(m).values.front(); };
+    if (r.rank == 1) {
+        CHECK(value(a) == 0);
+        CHECK(value(b) == 0);
+        REQUIRE(spans.size() == 2);
+        CHECK(spans[0].end_s - spans[0].begin_s > 0.04);
+        CHECK(spans[1].begin_s >= spans[0].end_s);
+        CHECK(spans[1].end_s - spans[1].begin_s > 0.04);
+    } else if (r.rank == 2) {
+        CHECK(value(c) == 1);
+        REQUIRE(spans.size() == 1);
+        CHECK(spans[0].end_s - spans[0].begin_s > 0.04);
+    }
+}
 
 TEST_CASE("a rank that sees one device has it for itself, and ranks that see the same one are told so") {
     const ProcessGroup group = ProcessGroup::world();

@@ -17,22 +17,6 @@ namespace {
 ncclDataType_t nccl_type(DType t) { return t == DType::f32 ? ncclFloat32 : ncclFloat64; }
 ncclRedOp_t op_of(ReduceOp op) { return op == ReduceOp::sum ? ncclSum : ncclMax; }
 
-class NcclTransport;
-
-/// Receives posted before the sends of the same exchange. What NCCL starts first must be able to finish
-/// first, so a receive alone would hold up the sends behind it on every rank: receives wait for the next sends, or
-/// for being needed.
-class DeferredReceive final : public DeviceEvent {
-public:
-    explicit DeferredReceive(NcclTransport& transport) : transport_(transport) {}
-    cudaEvent_t event() override;
-    void started(Event e) { started_ = std::move(e); }
-
-private:
-    NcclTransport& transport_;
-    Event started_;
-};
-
 class NcclTransport final : public Transport {
 public:
     NcclTransport(ProcessGroup control, Streams& streams, StreamRole role)
@@ -59,23 +43,6 @@ public:
             (void)cudaStreamSynchronize(stream());
             (void)ncclCommDestroy(comm_);
         }
-    }
-
-    /// Sends, and all receives held back, as one.
-    Event start(std::span<const Message> sends) {
-        const std::vector<Message> receives = std::exchange(held_, {});
-        Group group(*this);
-        for (const Message& m : receives)
-            if (m.bytes > 0)
-                check(ncclRecv(m.data, usize(m.bytes), ncclInt8, m.peer, comm_, stream()), "ncclRecv", comm_);
-        for (const Message& m : sends)
-            if (m.bytes > 0)
-                check(ncclSend(m.data, usize(m.bytes), ncclInt8, m.peer, comm_, stream()), "ncclSend", comm_);
-        group.end();
-        Event event = recorded();
-        for (const auto& w : std::exchange(waiting_, {}))
-            if (const auto held = w.lock()) held->started(event);
-        return event;
     }
 
 private:
@@ -150,21 +117,23 @@ private:
         return recorded();
     }
 
+    /// One group for each exchange. What NCCL is given first must be able to finish first: receives alone, ahead of the sends
+    /// of their exchange, would hold up every rank; held back for the next sends, they would be part of another exchange.
     Event do_exchange(std::span<const Message> sends, std::span<const Message> receives) override {
         if (sends.empty() && receives.empty()) return {};
-        held_.insert(held_.end(), receives.begin(), receives.end());
-        if (sends.empty()) {
-            auto event = std::make_shared<DeferredReceive>(*this);
-            waiting_.push_back(event);
-            return Event(std::move(event));
-        }
-        return start(sends);
+        Group group(*this);
+        for (const Message& m : receives)
+            if (m.bytes > 0)
+                check(ncclRecv(m.data, usize(m.bytes), ncclInt8, m.peer, comm_, stream()), "ncclRecv", comm_);
+        for (const Message& m : sends)
+            if (m.bytes > 0)
+                check(ncclSend(m.data, usize(m.bytes), ncclInt8, m.peer, comm_, stream()), "ncclSend", comm_);
+        group.end();
+        return recorded();
     }
 
     Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) override {
-        if (sends.empty() && receives.empty() && held_.empty()) return {};
-        held_.insert(held_.end(), receives.begin(), receives.end());
-        return start(sends);
+        return do_exchange(sends, receives);
     }
 
     void do_barrier() override {
@@ -215,14 +184,7 @@ private:
     const StreamRole role_;
     int rank_ = 0, size_ = 1;
     ncclComm_t comm_ = nullptr;
-    std::vector<Message> held_;
-    std::vector<std::weak_ptr<DeferredReceive>> waiting_;
 };
-
-cudaEvent_t DeferredReceive::event() {
-    if (started_.happened_at_once()) transport_.start({});
-    return static_cast<DeviceEvent*>(started_.state())->event();
-}
 
 }  // namespace
 
