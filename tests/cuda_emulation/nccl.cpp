@@ -1,8 +1,10 @@
 // NCCL over MPI. What a rank sends is read when the call's place in its stream comes, at once, since peers wait
 // for it; what it receives is put into device memory as late as the order of streams allows.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <unistd.h>
 #include <vector>
 
@@ -17,9 +19,30 @@ namespace emulated {
 struct Nccl {
     MPI_Comm comm = MPI_COMM_NULL;
     int rank = 0, size = 1;
+    std::vector<void*> buffers = {};  ///< device memory: one for itself, one for each peer of a message
+    std::set<int> peers = {};
+    cudaStream_t stream = nullptr;  ///< of the last operation
+    long place = 0;                 ///< of that operation in the stream
+
+    bool takes(std::size_t bytes) {
+        void* data = nullptr;
+        if (cudaMalloc(&data, bytes) != cudaSuccess) return false;
+        buffers.push_back(data);
+        return true;
+    }
+    void ends_in(cudaStream_t s) {
+        stream = s;
+        place = s->given();
+    }
+    bool works() const { return stream && stream->done < place; }
+    ~Nccl() {
+        for (void* b : buffers) cudaFree(b);
+    }
 };
 
 namespace {
+
+constexpr std::size_t own_bytes = std::size_t{1} << 16, peer_bytes = std::size_t{1} << 14;
 
 std::size_t bytes_of(ncclDataType_t t, std::size_t count) {
     return count * (t == ncclInt8 ? 1 : (t == ncclFloat32 ? 4 : 8));
@@ -77,14 +100,18 @@ ncclResult_t run_messages() {
             MPI_Irecv(held[i]->data(), n, MPI_CHAR, m.peer, 7, m.comm->comm, &requests.back());
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    for (std::size_t i = 0; i < held.size(); ++i)
-        if (!group.messages[i].send) deliver(held[i], group.messages[i].device, group.messages[i].stream);
+    for (std::size_t i = 0; i < held.size(); ++i) {
+        const PointToPoint& m = group.messages[i];
+        if (!m.send) deliver(held[i], m.device, m.stream);
+        m.comm->ends_in(m.stream);
+    }
     group.messages.clear();
     return ncclSuccess;
 }
 
 ncclResult_t point_to_point(PointToPoint m) {
     if (m.peer < 0 || m.peer >= m.comm->size || !m.device) return ncclInvalidUsage;
+    if (m.comm->peers.insert(m.peer).second && !m.comm->takes(peer_bytes)) return ncclSystemError;
     group.messages.push_back(m);
     return group.depth > 0 ? ncclSuccess : run_messages();
 }
@@ -120,6 +147,12 @@ namespace {
 struct Id {
     int root, number;
 };
+
+ncclResult_t hand_over(std::unique_ptr<Nccl> made, ncclComm_t* to) {
+    if (!made->takes(own_bytes)) return ncclSystemError;
+    *to = made.release();
+    return ncclSuccess;
+}
 }  // namespace
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
@@ -131,6 +164,8 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 }
 
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId unique, int rank) {
+    if (const char* allowed = std::getenv("GNNBENCH_EMULATED_NCCL_INIT"); allowed && *allowed == '0')
+        return ncclInvalidUsage;
     Id id;
     std::memcpy(&id, &unique, sizeof id);
     int me = 0;
@@ -163,8 +198,16 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId unique, 
     MPI_Group_free(&all);
     made->rank = rank;
     made->size = ranks;
-    *comm = made.release();
-    return ncclSuccess;
+    return hand_over(std::move(made), comm);
+}
+
+ncclResult_t ncclCommSplit(ncclComm_t from, int color, int key, ncclComm_t* comm, ncclConfig_t*) {
+    if (color < 0 || from->works()) return ncclInvalidUsage;  // the manual: it might hang
+    auto made = std::make_unique<Nccl>();
+    MPI_Comm_split(from->comm, color, key, &made->comm);
+    MPI_Comm_rank(made->comm, &made->rank);
+    MPI_Comm_size(made->comm, &made->size);
+    return hand_over(std::move(made), comm);
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t c) {
@@ -195,6 +238,7 @@ ncclResult_t ncclBroadcast(const void* from, void* to, std::size_t count, ncclDa
         reach(s);
     MPI_Bcast(host->data(), static_cast<int>(host->size()), MPI_CHAR, root, c->comm);
     deliver(host, to, s);
+    c->ends_in(s);
     return ncclSuccess;
 }
 
@@ -204,6 +248,7 @@ ncclResult_t ncclReduce(const void* from, void* to, std::size_t count, ncclDataT
     read(from, mine, s);
     MPI_Reduce(mine->data(), sum->data(), static_cast<int>(count), type_of(t), op_of(op), root, c->comm);
     if (c->rank == root) deliver(sum, to, s);
+    c->ends_in(s);
     return ncclSuccess;
 }
 
@@ -213,6 +258,7 @@ ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDa
     read(from, mine, s);
     MPI_Allreduce(mine->data(), sum->data(), static_cast<int>(count), type_of(t), op_of(op), c->comm);
     deliver(sum, to, s);
+    c->ends_in(s);
     return ncclSuccess;
 }
 
@@ -223,6 +269,7 @@ ncclResult_t ncclAllGather(const void* from, void* to, std::size_t count, ncclDa
     const int n = static_cast<int>(mine->size());
     MPI_Allgather(mine->data(), n, MPI_CHAR, all->data(), n, MPI_CHAR, c->comm);
     deliver(all, to, s);
+    c->ends_in(s);
     return ncclSuccess;
 }
 
@@ -232,6 +279,7 @@ ncclResult_t ncclReduceScatter(const void* from, void* to, std::size_t count, nc
     read(from, mine, s);
     MPI_Reduce_scatter_block(mine->data(), sum->data(), static_cast<int>(count), type_of(t), op_of(op), c->comm);
     deliver(sum, to, s);
+    c->ends_in(s);
     return ncclSuccess;
 }
 

@@ -90,6 +90,59 @@ TEST_CASE("each exchange is under way from its start until its own messages are 
     }
 }
 
+TEST_CASE("parts of a communicator come from it, after its work is done") {
+    Ranks r;
+    const Matrix m = r.filled(r.rank + 1);
+    const Event under_way = r.world.all_reduce(m);
+    setenv("GNNBENCH_EMULATED_NCCL_INIT", "0", 1);  // no further communicator out of nothing
+    // Ranks 2 and 0, in this order, and rank 1 alone.
+    Communicator part = r.world.split(r.rank % 2, -r.rank), aside = r.world.aside();
+    unsetenv("GNNBENCH_EMULATED_NCCL_INIT");
+    CHECK(part.size() == (r.rank == 1 ? 1 : 2));
+    CHECK(part.rank() == (r.rank == 0 ? 1 : 0));
+    CHECK(aside.rank() == r.rank);
+    const Matrix own = r.filled(r.rank + 1), other = r.filled(r.rank + 1);
+    part.all_reduce_now(own);
+    aside.all_reduce_now(other);
+    r.wait(under_way);
+    CHECK(r.backend->download(m).values.front() == 6);
+    CHECK(r.backend->download(own).values.front() == (r.rank == 1 ? 2 : 4));
+    CHECK(r.backend->download(other).values.front() == 6);
+}
+
+TEST_CASE("memory that NCCL takes counts from when it takes it until its communicator ends") {
+    const ProcessGroup group = ProcessGroup::world();
+    const auto backend = plugin()->create(cuda());
+    const auto bytes = [&] { return backend->memory().current_bytes; };
+    const Matrix m = backend->matrix(8, 16);
+    backend->fill(m, 1);
+    const std::int64_t alone = bytes();
+    {
+        VolumeCounter counter;
+        Communicator world(backend->connect(group), *backend, counter);
+        const std::int64_t connected = bytes();
+        CHECK(connected > alone);
+        const int right = (group.rank() + 1) % group.size(),
+                  left = (group.rank() + group.size() - 1) % group.size();
+        const Matrix in = backend->matrix(8, 16);
+        const std::int64_t before = bytes();
+        const RowMessage out{right, m}, from{left, in};
+        world.exchange_now({&out, 1}, {&from, 1});
+        const std::int64_t with_peers = bytes();
+        CHECK(with_peers > before);
+        CHECK(backend->memory().peak_bytes >= with_peers);
+        world.exchange_now({&out, 1}, {&from, 1});
+        CHECK(bytes() == with_peers);
+        {
+            const Communicator part = world.split(0, group.rank());
+            CHECK(bytes() > with_peers);
+        }
+        CHECK(bytes() == with_peers);
+        backend->synchronize(StreamRole::compute);
+    }
+    CHECK(bytes() == alone);
+}
+
 TEST_CASE("a rank that sees one device has it for itself, and ranks that see the same one are told so") {
     const ProcessGroup group = ProcessGroup::world();
     setenv("CUDA_VISIBLE_DEVICES", std::to_string(group.rank()).c_str(), 1);

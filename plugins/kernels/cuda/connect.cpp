@@ -63,7 +63,7 @@ bool mpi_knows_cuda() {
 }
 
 Connection connect_ranks(const ProcessGroup& group, const Options& options, Streams& streams,
-                         std::shared_ptr<PinnedPool> pinned) {
+                         std::shared_ptr<PinnedPool> pinned, CountMemory count) {
     const TransportChoice choice = options.transport;
     const std::string rivals = ranks_of_one_device(group, options.device);
     const bool shared = !rivals.empty();
@@ -88,9 +88,10 @@ Connection connect_ranks(const ProcessGroup& group, const Options& options, Stre
         // carry all.
         const std::string id = fmt::format("{}-{}", host_name(), group.rank());
         setenv("NCCL_HOSTID", id.c_str(), 0);
+        count = nullptr;  // what the device has less is not only this rank's
     }
     const int rank = group.rank();
-    return {make_nccl_transport(group.split(0, rank), streams),
+    return {make_nccl_transport(group.split(0, rank), streams, std::move(count)),
             fmt::format("nccl {}{}", nccl_version(), shared ? " (ranks share a device)" : "")};
 }
 

@@ -267,7 +267,8 @@ void CudaBackend::perform(const verb::ScatterAddRows& v) {
 }
 
 std::unique_ptr<Transport> CudaBackend::do_connect(const ProcessGroup& group) {
-    Connection c = connect_ranks(group, options_, streams_, pinned_);
+    Connection c =
+        connect_ranks(group, options_, streams_, pinned_, [this](std::int64_t bytes) { count_own_memory(bytes); });
     transport_note_ = c.note;
     return std::move(c.transport);
 }

@@ -5,6 +5,7 @@
 #include <gnnbench/transport.hpp>
 
 #include "cuda_backend.hpp"
+#include "library_memory.hpp"
 #include "pinned.hpp"
 #include "streams.hpp"
 
@@ -18,17 +19,17 @@ struct Connection {
 
 /// The requested transport between the ranks of `group`, each with its device. Collective. `automatic` is
 /// NCCL, except where ranks share a device, which NCCL refuses, and where there is one rank: then by MPI through
-/// host memory. Throws EnvironmentError where ranks have one device and may not.
+/// host memory. Throws EnvironmentError where ranks have one device and may not. `count`: of the device memory that NCCL takes.
 Connection connect_ranks(const ProcessGroup& group, const Options& options, Streams& streams,
-                         std::shared_ptr<PinnedPool> pinned);
+                         std::shared_ptr<PinnedPool> pinned, CountMemory count);
 
 /// MPI through page-locked host memory; with `direct`, an MPI that knows CUDA sends and receives device memory
 /// itself.
 std::unique_ptr<Transport> make_host_transport(std::unique_ptr<Transport> mpi, Streams& streams,
                                                std::shared_ptr<PinnedPool> pinned, bool direct);
 
-/// NCCL on the communication stream.
-std::unique_ptr<Transport> make_nccl_transport(ProcessGroup control, Streams& streams);
+/// NCCL on the communication stream. Collective.
+std::unique_ptr<Transport> make_nccl_transport(ProcessGroup control, Streams& streams, CountMemory count);
 
 /// Whether this MPI library accepts device memory.
 bool mpi_knows_cuda();
