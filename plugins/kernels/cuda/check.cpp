@@ -19,7 +19,7 @@ void check(cudaError_t code, const char* call) {
     if (code == cudaErrorNoKernelImageForDevice)
         throw EnvironmentError(text +
                                "; this build has no code for this device's architecture: build with it in "
-                               "GNNBENCH_CUDA_ARCHITECTURES");
+                               "CMAKE_CUDA_ARCHITECTURES");
     throw EnvironmentError(text);
 }
 
