@@ -240,6 +240,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t s) {
 }
 cudaError_t cudaStreamQuery(cudaStream_t s) { return cudaStreamSynchronize(s); }
 cudaError_t cudaStreamSynchronize(cudaStream_t s) {
+    if (std::getenv("GNNBENCH_EMULATED_LAUNCH_FAILS")) return cudaErrorLaunchFailure;
     run_all(*s);
     return cudaSuccess;
 }

@@ -44,10 +44,16 @@ run() {
         124 | 137) verdict=failed && why="took longer than $limit s, or was killed" ;;
         *) verdict=failed && why="exit code $code; $(tail -n 1 "$state/$name.log")" ;;
     esac
-    # A contract that could not run says so; whatever the reason, nothing was checked.
-    if [[ $verdict == ok ]] && grep -q 'skipped: kernel\|No tests ran\|No test cases matched' "$state/$name.log"; then
+    # A contract that could not run says so, and so does ncu; whatever the reason, nothing was checked.
+    if [[ $verdict == ok ]] && grep -q 'skipped: kernel\|No tests ran\|No test cases matched\|No kernels were profiled' "$state/$name.log"; then
         verdict=failed
-        why="$(grep -m 1 -o 'skipped: kernel.*\|No test.*' "$state/$name.log")"
+        why="$(grep -m 1 -o 'skipped: kernel.*\|No test.*\|No kernels were.*' "$state/$name.log")"
+    fi
+    # Cells are skipped with a reason: a framework is not installed, say.
+    if [[ $verdict == ok ]] && grep -q '^skipped  ' "$state/$name.log"; then
+        why="$(grep -c '^skipped  ' "$state/$name.log") cells skipped: "
+        why+="$(sed -n 's/^skipped  [^:]*: //p' "$state/$name.log" | head -n 1)"
+        ! grep -q '^nothing to run; [0-9]* cells\? skipped' "$state/$name.log" || verdict=skipped
     fi
     printf '%s\t%s\t%s\n' "$verdict" "$((SECONDS - start))" "$why" >"$state/$name.status.new"
     mv "$state/$name.status.new" "$state/$name.status"
@@ -94,6 +100,7 @@ device() {
 }
 
 kernel() { GNNBENCH_CONTRACT_KERNEL=cuda "$home/bin/contract_kernel"; }
+products() { "$home/bin/gpu_products"; }
 
 # One strategy at a number of ranks, which share devices where there are fewer; a sixth of the cases of more than one rank.
 strategy() {
@@ -168,7 +175,7 @@ limits() {
 }
 
 export home state experiments
-export -f device kernel strategy sanitizer profile epochs batches own_rank limits
+export -f device kernel products strategy sanitizer profile epochs batches own_rank limits
 
 run_stage_of() { # HOW NAME LIMIT FUNCTION ARGUMENT …
     local how="$1" name="$2" limit="$3"
@@ -195,6 +202,7 @@ if ! grep -q ^ok "$state/device.status"; then
     exit 5
 fi
 run_stage_of stage kernel 150 kernel
+run_stage_of stage products 60 products
 run_stage_of stage strategy-serial-1-staged 150 strategy serial 1 staged full
 run_stage_of alone spmm-quarter 60 env OMP_NUM_THREADS="$(nproc)" "$home/bin/gpu_spmm" --scale 0.25
 run_stage_of alone epochs-first 150 epochs "scheme = 'serial' and dataset.vertices = 612000 and model.depth = 3"

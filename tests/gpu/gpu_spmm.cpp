@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,11 @@ struct Settings {
     std::vector<int> graphs = {0, 1, 2, 3, 4};
 };
 
+/// This machine has no device, say; what goes wrong on one is an error.
+struct NotServed : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 std::unique_ptr<Backend> make_backend(const PluginCatalog& catalog, const Settings& s, const std::string& spmm,
                                       std::vector<std::int64_t> widths) {
     const auto about = catalog.find(PluginKind::kernel, s.backend);
@@ -36,7 +42,7 @@ std::unique_ptr<Backend> make_backend(const PluginCatalog& catalog, const Settin
     for (const ParamDecl& p : about.params)
         if (std::string(p.name) == "spmm" && !spmm.empty()) setting.params.set(p, spmm);
     const auto plugin = catalog.kernel(s.backend);
-    if (const std::string why = plugin->why_unsupported(setting); !why.empty()) throw EnvironmentError(why);
+    if (const std::string why = plugin->why_unsupported(setting); !why.empty()) throw NotServed(why);
     std::fprintf(stderr, "gpu_spmm: %s\n", plugin->device_name(setting).c_str());
     return plugin->create(setting);
 }
@@ -217,7 +223,7 @@ int main(int argc, char** argv) {
     if (const auto code = app.parse(argc, argv)) return *code;
     try {
         bench::run(s);
-    } catch (const EnvironmentError& e) {
+    } catch (const bench::NotServed& e) {
         std::printf("gpu_spmm: skipped: %s\n", e.what());
         return 77;
     } catch (const Error& e) {
