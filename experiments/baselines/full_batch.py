@@ -162,9 +162,9 @@ def means(model, layer):
 
 
 def gat_layers(model, parameters, make):
-    """Layers of convolutions that `make` makes: make(f, d, heads, mean) is a module without bias and a dictionary of its
-    parameters `weight` [heads · d × f], `row` and `neighbour` [1 × heads × d]. Ours interleave heads, column k · heads + h;
-    theirs have head after head, as have the inputs of the layer after one that concatenates."""
+    """Layers of convolutions that `make` makes: make(f, d, heads, mean) is a module without bias and its parameters in the
+    order of ours: weights [heads · d × f], then vectors [1 × heads × d]. Ours interleave heads, column k · heads + h; theirs
+    have head after head, as have the inputs of the layer after one that concatenates."""
     import torch
 
     def head_after_head(columns, heads):
@@ -173,15 +173,15 @@ def gat_layers(model, parameters, make):
     layers, before = [], 1  # heads beside each other in the layer's input
     for l, (weights, bias) in enumerate(parameters):
         heads, mean = heads_of(model, l), means(model, l)
-        weight, row, neighbour = (head_after_head(w.detach(), heads) for w in weights)
-        weight = head_after_head(weight.T, before)
-        d = weight.shape[0] // heads
-        conv, own = make(weight.shape[1], d, heads, mean)
-        own["weight"].data = weight.contiguous()
-        own["row"].data, own["neighbour"].data = row.reshape(1, heads, d), neighbour.reshape(1, heads, d)
+        ordered = [head_after_head(w.detach(), heads) for w in weights]
+        ordered = [w if w.shape[0] == 1 else head_after_head(w.T, before) for w in ordered]
+        f, d = ordered[0].shape[1], ordered[0].shape[0] // heads
+        conv, own = make(f, d, heads, mean)
+        for theirs, w in zip(own, ordered, strict=True):
+            theirs.data = w.reshape(theirs.shape).contiguous()
         if bias is not None and not mean:
             bias = torch.nn.Parameter(head_after_head(bias.detach(), heads).contiguous())
-        parameters[l] = ([own["weight"], own["row"], own["neighbour"]], bias)
+        parameters[l] = (own, bias)
         layers.append(lambda h, conv=conv, bias=bias: conv(h) if bias is None else conv(h) + bias)
         before = 1 if mean else heads
     return layers
@@ -190,15 +190,22 @@ def gat_layers(model, parameters, make):
 def pyg_gat_layers(data, model, parameters, device):
     import numpy as np
     import torch
-    from torch_geometric.nn import GATConv
+    from torch_geometric.nn import GATConv, GATv2Conv
 
     a = data.adjacency
     edges = torch.from_numpy(np.stack([a.indices, a.rows]).astype(np.int64)).to(device)
 
+    options = {"negative_slope": model.get("negative_slope", 0.2), "dropout": model.get("attention_dropout", 0.0),
+               "add_self_loops": False, "bias": False}
+
     def make(f, d, heads, mean):
-        conv = GATConv(f, d, heads, concat=not mean, negative_slope=model.get("negative_slope", 0.2),
-                       dropout=model.get("attention_dropout", 0.0), add_self_loops=False, bias=False).to(device, data.dtype)
-        return lambda h: conv(h, edges), {"weight": conv.lin.weight, "row": conv.att_dst, "neighbour": conv.att_src}
+        if model["layers"] == "gat":
+            conv = GATConv(f, d, heads, concat=not mean, **options).to(device, data.dtype)
+            return lambda h: conv(h, edges), [conv.lin.weight, conv.att_dst, conv.att_src]
+        shared = model.get("share_weights", False)
+        conv = GATv2Conv(f, d, heads, concat=not mean, share_weights=shared, **options).to(device, data.dtype)
+        rows = [] if shared else [conv.lin_r.weight]
+        return lambda h: conv(h, edges), [*rows, conv.lin_l.weight, conv.att]
 
     return gat_layers(model, parameters, make)
 
@@ -207,7 +214,7 @@ def pyg_layers(data, model, parameters, device):
     import torch
     from torch_geometric.nn import GCNConv, SAGEConv
 
-    if model["layers"] == "gat":
+    if model["layers"] in ("gat", "gatv2"):
         return pyg_gat_layers(data, model, parameters, device)
 
     a = csr_tensor(data.adjacency, data, device)
@@ -236,11 +243,19 @@ def pyg_layers(data, model, parameters, device):
 def dgl_gat_layers(graph, data, model, parameters, device):
     import dgl
 
+    options = {"attn_drop": model.get("attention_dropout", 0.0), "negative_slope": model.get("negative_slope", 0.2),
+               "bias": False, "allow_zero_in_degree": True}
+
     def make(f, d, heads, mean):
-        conv = dgl.nn.GATConv(f, d, heads, attn_drop=model.get("attention_dropout", 0.0),
-                              negative_slope=model.get("negative_slope", 0.2), bias=False, allow_zero_in_degree=True).to(device, data.dtype)
+        if model["layers"] == "gat":
+            conv = dgl.nn.GATConv(f, d, heads, **options).to(device, data.dtype)
+            own = [conv.fc.weight, conv.attn_r, conv.attn_l]
+        else:
+            shared = model.get("share_weights", False)
+            conv = dgl.nn.GATv2Conv(f, d, heads, share_weights=shared, **options).to(device, data.dtype)
+            own = [*([] if shared else [conv.fc_dst.weight]), conv.fc_src.weight, conv.attn]
         combined = (lambda h: conv(graph, h).mean(1)) if mean else (lambda h: conv(graph, h).flatten(1))
-        return combined, {"weight": conv.fc.weight, "row": conv.attn_r, "neighbour": conv.attn_l}
+        return combined, own
 
     return gat_layers(model, parameters, make)
 
@@ -252,11 +267,12 @@ def dgl_layers(data, model, parameters, device):
     a = data.adjacency
     # From 64-bit coordinates: graphs of 32-bit compressed columns crash in DGL 2.1.
     ends = (torch.from_numpy(a.indices).to(torch.int64), torch.from_numpy(a.rows).to(torch.int64))
-    forms = ["csr", "csc"] + (["coo"] if model["layers"] == "gat" else [])  # which its scores of edges are computed on
+    attends = model["layers"] in ("gat", "gatv2")
+    forms = ["csr", "csc"] + (["coo"] if attends else [])  # which its scores of edges are computed on
     graph = dgl.graph(ends, num_nodes=a.n).formats(forms)
     graph.create_formats_()
     graph = graph.to(device)
-    if model["layers"] == "gat":
+    if attends:
         return dgl_gat_layers(graph, data, model, parameters, device)
     sage = model["layers"] == "sage"
     norm = a.by_degrees or "none"
@@ -304,6 +320,7 @@ def read_parameters(job, device):
         return torch.nn.Parameter(initial_parameter(job, name, device).reshape(-1)) if job["model"]["bias"] else None
 
     names = {"gcn": ["W{}"], "sage": ["W{}_self", "W{}_neighbour"], "gat": ["W{}", "a{}_row", "a{}_neighbour"]}
+    names["gatv2"] = ["W{}", "a{}"] if job["model"].get("share_weights") else ["W{}_row", "W{}_neighbour", "a{}"]
     kinds = names[job["model"]["layers"]]
     layers = range(len(job["model"]["widths"]) - 1)
     return [([parameter(name.format(l)) for name in kinds], bias(f"b{l}")) for l in layers]
@@ -355,10 +372,10 @@ def train(framework, compiles, job, lines):
 
 def why_unsupported(framework, job):
     model = job["model"]
-    sage, gat = model["layers"] == "sage", model["layers"] == "gat"
+    sage, gat = model["layers"] == "sage", model["layers"] in ("gat", "gatv2")
     weighted = (pathlib.Path(job["dataset"]["store"]) / "weights.npy").exists()
-    if model["layers"] not in ("gcn", "sage", "gat"):
-        return "trains GCN, GraphSAGE and GAT layers"
+    if model["layers"] not in ("gcn", "sage", "gat", "gatv2"):
+        return "trains GCN, GraphSAGE, GAT and GATv2 layers"
     if gat and framework == "torch.sparse":
         return "PyTorch has no attention over sparse matrices"
     if gat and model.get("residual", False):

@@ -1,5 +1,6 @@
 #include "check/gradient_sizes.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <gnnbench/transport.hpp>
@@ -19,19 +20,26 @@ double norm(const std::vector<double>& v) {
 
 }  // namespace
 
-void GradientSizes::perform(const verb::Gemm& v) {
-    inner().run(v);
+void GradientSizes::note(const verb::Gemm& v) {
     if (v.ta == Transpose::no || v.tb == Transpose::yes) return;
-    const HostMatrix h = read_view(inner(), v.a), u = read_view(inner(), v.b);
+    const HostMatrix h = read_view(inner(), v.a), u = sizes_of(v.b);
     std::vector<double> sizes(usize(h.cols * u.cols));
     for (std::int64_t k = 0; k < h.rows; ++k)
         for (std::int64_t r = 0; r < h.cols; ++r)
-            for (std::int64_t j = 0; j < u.cols; ++j) sizes[usize(r * u.cols + j)] += std::abs(h(k, r) * u(k, j));
+            for (std::int64_t j = 0; j < u.cols; ++j) sizes[usize(r * u.cols + j)] += std::abs(h(k, r)) * u(k, j);
     products_.push_back(norm(sizes));
 }
 
-void GradientSizes::perform(const verb::ColumnSums& v) {
+void GradientSizes::record(const verb::AddHeads& v) {
+    HostMatrix sizes = sizes_of(v.y);
+    const HostMatrix s = sizes_of(v.s), a = read_view(inner(), v.a);
+    for (std::int64_t r = 0; r < sizes.rows; ++r)
+        for (std::int64_t c = 0; c < sizes.cols; ++c) sizes(r, c) += s(r, c % s.cols) * std::abs(a(0, c));
     inner().run(v);
+    sizes_[v.y.data] = std::move(sizes);
+}
+
+void GradientSizes::note(const verb::ColumnSums& v) {
     const HostMatrix terms = read_view(inner(), v.g);
     std::vector<double> sizes(usize(terms.cols));
     for (std::int64_t r = 0; r < terms.rows; ++r)
@@ -52,16 +60,20 @@ std::unique_ptr<PreparedMatrix> GradientSizes::do_refer(const CsrView& a) {
 }
 
 HostMatrix GradientSizes::sizes_of(ConstMatrixView m) const {
-    if (const auto known = sizes_.find(m.data); known != sizes_.end() && known->second.rows == m.rows)
-        return known->second;
     HostMatrix sizes = read_view(inner(), m);
     for (double& x : sizes.values) x = std::abs(x);
+    for (std::int64_t r = 0; r < m.rows && !sizes_.empty();) {
+        const auto known = sizes_.find(m.rows_from(r, 1).data);
+        const bool fits = known != sizes_.end() && known->second.cols == m.cols && known->second.rows > 0 &&
+                          known->second.rows <= m.rows - r;
+        if (fits) std::ranges::copy(known->second.values, sizes.values.begin() + r * m.cols);
+        r += fits ? known->second.rows : 1;
+    }
     return sizes;
 }
 
 /// Of P: Σ_j m α λ' |h_j| + q |Z|, Σ_j α λ' being q.
-void GradientSizes::perform(const verb::Attend& v) {
-    inner().run(v);
+void GradientSizes::note(const verb::Attend& v) {
     if (!v.stage.last || v.rows.slopes.cols == 0) return;
     const Csr& a = csr_.at(&v.a);
     const HostMatrix b = read_view(inner(), v.b), l = read_view(inner(), v.l), z = read_view(inner(), v.rows.z),
@@ -83,8 +95,7 @@ void GradientSizes::perform(const verb::Attend& v) {
 }
 
 /// Of dr: Σ_i α λ' (m Σ |G h| + |D|).
-void GradientSizes::perform(const verb::AttendBackward& v) {
-    inner().run(v);
+void GradientSizes::note(const verb::AttendBackward& v) {
     const Csr& a = csr_.at(&v.a);
     const HostMatrix b = read_view(inner(), v.b), own = read_view(inner(), v.own);
     const std::int64_t heads = v.shape.heads, w = own.cols - heads;
@@ -104,8 +115,7 @@ void GradientSizes::perform(const verb::AttendBackward& v) {
     sizes_[v.c.cols_from(w, heads).data] = std::move(sizes);
 }
 
-void GradientSizes::perform(const verb::HeadDots& v) {
-    inner().run(v);
+void GradientSizes::note(const verb::HeadDots& v) {
     const HostMatrix x = sizes_of(v.x), y = sizes_of(v.y);
     HostMatrix sizes(v.out.rows, v.out.cols);
     for (std::int64_t r = 0; r < sizes.rows; ++r)
@@ -113,8 +123,7 @@ void GradientSizes::perform(const verb::HeadDots& v) {
     sizes_[v.out.data] = std::move(sizes);
 }
 
-void GradientSizes::perform(const verb::HeadSums& v) {
-    inner().run(v);
+void GradientSizes::note(const verb::HeadSums& v) {
     const HostMatrix s = sizes_of(v.s), x = read_view(inner(), v.x);
     std::vector<double> sizes(usize(x.cols));
     for (std::int64_t r = 0; r < x.rows; ++r)

@@ -22,15 +22,29 @@ public:
 private:
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
     std::unique_ptr<PreparedMatrix> do_refer(const CsrView& a) override;
-    using ForwardingBackend::perform;
-    void perform(const verb::Gemm& v) override;
-    void perform(const verb::ColumnSums& v) override;
-    void perform(const verb::HeadSums& v) override;
-    // The factors of those sums are sums themselves, which cancel where all of a row's scores are on one side of λ's kink.
-    void perform(const verb::Attend& v) override;
-    void perform(const verb::AttendBackward& v) override;
-    void perform(const verb::HeadDots& v) override;
-    /// Sizes of what a matrix was summed up from, or of its elements.
+#define GNNBENCH_SIZED_VERB(V) \
+    void perform(const verb::V& v) override { record(v); }
+    GNNBENCH_EACH_VERB(GNNBENCH_SIZED_VERB)
+#undef GNNBENCH_SIZED_VERB
+    template <class Verb>
+    void record(const Verb& v) {
+        inner().run(v);
+        for (const verb::Operand& o : v.operands())
+            if (o.written) sizes_.erase(o.view.data);
+        note(v);
+    }
+    void record(const verb::AddHeads& v);
+    void note(const auto&) {}
+    void note(const verb::Gemm& v);
+    void note(const verb::ColumnSums& v);
+    void note(const verb::HeadSums& v);
+    // Factors are sums themselves, which cancel where all of a row's scores are on one side of λ's kink, or where all that it
+    // attends to is alike.
+    void note(const verb::Attend& v);
+    void note(const verb::AttendBackward& v);
+    void note(const verb::DynamicBackward& v);
+    void note(const verb::HeadDots& v);
+    /// Sizes of what a matrix, or runs of its rows, were summed up from; else of its elements.
     HostMatrix sizes_of(ConstMatrixView m) const;
 
     std::map<const PreparedMatrix*, Csr> csr_;

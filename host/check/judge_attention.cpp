@@ -17,20 +17,18 @@ namespace {
 /// A row of one head, from the operands as the back end got them.
 class HeadRow {
 public:
-    HeadRow(const verb::Attend& v, const Csr& a, const FoundAttention& found, std::int64_t row,
-            std::int64_t head) {
-        const std::int64_t w = v.rows.z.cols;
-        const double l = found.l(row, head);
-        const auto begin = usize(a.indptr[usize(row)]), end = usize(a.indptr[usize(row) + 1]);
+    HeadRow(const Attended& v, const ScoreOf& score, std::int64_t row, std::int64_t head) {
+        const auto begin = usize(v.a.indptr[usize(row)]), end = usize(v.a.indptr[usize(row) + 1]);
         entries_.reserve(end - begin);
         for (auto k = begin; k < end; ++k) {
-            const double r = found.b(a.indices[k], w + head), argument = l + r;
-            entries_.push_back({.column = a.indices[k],
-                                .value = a.values[k],
-                                .score = leaky(argument, v.shape.slope),
-                                .derivative = leaky_derivative(argument, v.shape.slope),
-                                .kept = kept_share(v.shape, a, row, a.indices[k], head),
-                                .size = 2 * (std::abs(l) + std::abs(r))});
+            const std::int64_t column = v.a.indices[k];
+            const EntryScore of_entry = score(row, column, head);
+            entries_.push_back({.column = column,
+                                .value = v.a.values[k],
+                                .score = of_entry.value,
+                                .derivative = of_entry.derivative,
+                                .kept = kept_share(v.shape, v.a, row, column, head),
+                                .size = of_entry.error});
             score_size_ = std::max(score_size_, entries_.back().size);
             top_ = std::max(top_, entries_.back().score);
         }
@@ -96,9 +94,21 @@ std::string subject_of(const verb::AttendBackward& v) {
 
 void judge_attention(Judgement& j, const verb::Attend& v, const Csr& a, const FoundAttention& found,
                      JudgedColumns columns) {
-    const bool first = v.stage.first, last = v.stage.last, sloped = v.rows.slopes.cols > 0;
-    const Rounding& rounding = found.rounding;
-    const std::int64_t w = v.rows.z.cols, heads = v.shape.heads;
+    const std::int64_t w = v.rows.z.cols;
+    const ScoreOf score = [&](std::int64_t row, std::int64_t column, std::int64_t head) {
+        const double l = found.l(row, head), r = found.b(column, w + head);
+        return EntryScore{leaky(l + r, v.shape.slope), leaky_derivative(l + r, v.shape.slope),
+                          2 * (std::abs(l) + std::abs(r))};
+    };
+    judge_attended(j, {v.shape, a, w, v.stage, v.rows.slopes.cols > 0}, score, found.b, found.before, found.after,
+                   found.rounding, columns);
+}
+
+void judge_attended(Judgement& j, const Attended& v, const ScoreOf& score, const HostMatrix& b,
+                    const HostRows& before, const HostRows& after, const Rounding& rounding,
+                    JudgedColumns columns) {
+    const bool first = v.stage.first, last = v.stage.last, sloped = v.sloped;
+    const std::int64_t w = v.width, heads = v.shape.heads;
     const bool every = columns == JudgedColumns::all;
     const std::int64_t step = every ? heads : w;
     const auto first_column = [&](std::int64_t r, std::int64_t h) {
@@ -106,54 +116,54 @@ void judge_attention(Judgement& j, const verb::Attend& v, const Csr& a, const Fo
     };
     for (std::int64_t r = 0; r < v.a.rows; ++r)
         for (std::int64_t h = 0; h < heads; ++h) {
-            HeadRow row(v, a, found, r, h);
-            const double earlier = first ? -std::numeric_limits<double>::infinity() : found.before.maxima(r, h);
+            HeadRow row(v, score, r, h);
+            const double earlier = first ? -std::numeric_limits<double>::infinity() : before.maxima(r, h);
             const double top = std::max(earlier, row.top()), score_size = row.score_size();
             const auto old = [&](const HostMatrix& m, std::int64_t c) { return first ? 0 : m(r, c); };
             const auto terms = static_cast<double>(row.count() + (first ? 0 : 1));
             if (!last) {
-                j.near(r, h, found.after.maxima(r, h), top, rounding.gamma(4) * score_size);
-                row.weigh(found.after.maxima(r, h), earlier);  // sums are of the maximum that was found
-                const BoundedSum s = row.sum(old(found.before.sums, h), false);
-                j.near(r, w + h, found.after.sums(r, h), s.value, s.bound(rounding, terms));
+                j.near(r, h, after.maxima(r, h), top, rounding.gamma(4) * score_size);
+                row.weigh(after.maxima(r, h), earlier);  // sums are of the maximum that was found
+                const BoundedSum s = row.sum(old(before.sums, h), false);
+                j.near(r, w + h, after.sums(r, h), s.value, s.bound(rounding, terms));
                 for (std::int64_t c = first_column(r, h); c < w; c += step) {
-                    const BoundedSum z = row.sum(old(found.before.z, c), false, found.b, c);
-                    j.near(r, c, found.after.z(r, c), z.value, z.bound(rounding, terms));
+                    const BoundedSum z = row.sum(old(before.z, c), false, b, c);
+                    j.near(r, c, after.z(r, c), z.value, z.bound(rounding, terms));
                     if (!sloped) continue;
-                    const BoundedSum p = row.sum(old(found.before.slopes, c), true, found.b, c);
-                    j.near(r, c, found.after.slopes(r, c), p.value, p.bound(rounding, terms));
+                    const BoundedSum p = row.sum(old(before.slopes, c), true, b, c);
+                    j.near(r, c, after.slopes(r, c), p.value, p.bound(rounding, terms));
                 }
                 if (!sloped) continue;
-                const BoundedSum q = row.sum(old(found.before.slope_sums, h), true);
-                j.near(r, 2 * w + h, found.after.slope_sums(r, h), q.value, q.bound(rounding, terms));
+                const BoundedSum q = row.sum(old(before.slope_sums, h), true);
+                j.near(r, 2 * w + h, after.slope_sums(r, h), q.value, q.bound(rounding, terms));
                 continue;
             }
             row.weigh(top, earlier);
-            const BoundedSum s = row.sum(old(found.before.sums, h), false);
+            const BoundedSum s = row.sum(old(before.sums, h), false);
             if (s.value == 0) {
-                j.same(r, h, found.after.maxima(r, h), 0);
-                for (std::int64_t c = first_column(r, h); c < w; c += step) j.same(r, c, found.after.z(r, c), 0);
+                j.same(r, h, after.maxima(r, h), 0);
+                for (std::int64_t c = first_column(r, h); c < w; c += step) j.same(r, c, after.z(r, c), 0);
                 continue;
             }
             const double of_sum = s.bound(rounding, terms) / s.value;
             const double log_sum = std::log(s.value), total = top + log_sum;
-            j.near(r, h, found.after.maxima(r, h), total,
+            j.near(r, h, after.maxima(r, h), total,
                    of_sum + rounding.gamma(4) * (score_size + std::abs(top)) +
                        rounding.gamma(2 + function_error) * (std::abs(log_sum) + std::abs(total)));
-            const BoundedSum q = sloped ? row.sum(old(found.before.slope_sums, h), true) : BoundedSum();
+            const BoundedSum q = sloped ? row.sum(old(before.slope_sums, h), true) : BoundedSum();
             const double share = q.value / s.value, of_share = q.bound(rounding, terms) / s.value + of_sum * share;
             for (std::int64_t c = first_column(r, h); c < w; c += step) {
-                const BoundedSum z = row.sum(old(found.before.z, c), false, found.b, c);
+                const BoundedSum z = row.sum(old(before.z, c), false, b, c);
                 const double mean = z.value / s.value,
                              of_mean = (z.bound(rounding, terms) + of_sum * z.size) / s.value +
                                        rounding.gamma(3) * std::abs(mean);
-                j.near(r, c, found.after.z(r, c), mean, of_mean);
+                j.near(r, c, after.z(r, c), mean, of_mean);
                 if (!sloped) continue;
-                const BoundedSum p = row.sum(old(found.before.slopes, c), true, found.b, c);
+                const BoundedSum p = row.sum(old(before.slopes, c), true, b, c);
                 const double bound = (p.bound(rounding, terms) + of_sum * p.size) / s.value +
                                      of_share * std::abs(mean) + share * of_mean +
                                      rounding.gamma(6) * (p.size / s.value + std::abs(share * mean));
-                j.near(r, c, found.after.slopes(r, c), p.value / s.value - share * mean, bound);
+                j.near(r, c, after.slopes(r, c), p.value / s.value - share * mean, bound);
             }
         }
 }

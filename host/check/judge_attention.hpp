@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 
 #include <gnnbench/backend.hpp>
 
@@ -38,6 +39,25 @@ struct HostRows {
 
 /// Which columns of a forward pass are judged. Each costs another walk over the entries, exponentials included.
 enum class JudgedColumns : std::uint8_t { all, one_of_each_head };
+
+/// What a row attends to an entry with: a head's score, its λ' where it has one, and its error in u.
+struct EntryScore {
+    double value = 0, derivative = 1, error = 0;
+};
+using ScoreOf = std::function<EntryScore(std::int64_t row, std::int64_t column, std::int64_t head)>;
+
+/// Rows of `a` that attended, of matrices whose heads are `width` columns together.
+struct Attended {
+    AttentionHeads shape;
+    const Csr& a;
+    std::int64_t width;
+    Stage stage;
+    bool sloped;
+};
+/// `b`: the rows attended to, of which the first columns are summed up.
+void judge_attended(Judgement& judgement, const Attended& v, const ScoreOf& score, const HostMatrix& b,
+                    const HostRows& before, const HostRows& after, const Rounding& rounding,
+                    JudgedColumns columns);
 
 /// A forward pass's operands, and the rows before it, empty in the first stage, and after it.
 struct FoundAttention {

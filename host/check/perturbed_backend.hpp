@@ -63,6 +63,8 @@ private:
     void perform(const verb::Gemm& v) override;
     void perform(const verb::Attend& v) override;
     void perform(const verb::AttendBackward& v) override;
+    void perform(const verb::DynamicAttend& v) override;
+    void perform(const verb::DynamicBackward& v) override;
     void perform(const verb::HeadDots& v) override;
     void perform(const verb::HeadSums& v) override;
     void perform(const verb::AddHeads& v) override;

@@ -12,7 +12,7 @@
 
 #include "check/bounds.hpp"
 #include "check/host_copy.hpp"
-#include "check/judge_attention.hpp"
+#include "check/judge_dynamic_attention.hpp"
 
 namespace gnnbench {
 namespace {
@@ -98,6 +98,20 @@ void ProductProbe::perform(const verb::AttendBackward& v) {
     note({kept, Product::attention_backward, v.c.cols, !v.stage.first, v.shape});
 }
 
+void ProductProbe::perform(const verb::DynamicAttend& v) {
+    const auto& kept = static_cast<const Handle&>(v.a).kept;
+    inner().run(verb::DynamicAttend{*kept->prepared, v.shape, v.vector, v.b, v.s, v.rows, v.stage});
+    note({kept, Product::dynamic, v.b.cols, !v.stage.first, v.shape, v.stage.last, false});
+}
+
+void ProductProbe::perform(const verb::DynamicBackward& v) {
+    const auto& kept = static_cast<const Handle&>(v.a).kept;
+    inner().run(
+        verb::DynamicBackward{*kept->prepared, v.side, v.shape, v.vector, v.b, v.own, v.slopes, v.sums, v.stage});
+    const Product walk = v.side == AttentionSide::rows ? Product::dynamic_of_rows : Product::dynamic_of_neighbours;
+    note({kept, walk, v.slopes.cols, !v.stage.first, v.shape});
+}
+
 void ProductProbe::note(Use use) {
     if (use.matrix->referred) return;
     use.shape.dropout.epoch = use.shape.dropout.layer = 0;  // another mask is no other use
@@ -111,6 +125,9 @@ void ProductProbe::test(Ledger& ledger, std::uint64_t seed) {
 void ProductProbe::test(Ledger& ledger, const Use& use, std::uint64_t seed) {
     if (use.product == Product::attention) return test_attention(ledger, use, seed);
     if (use.product == Product::attention_backward) return test_attention_backward(ledger, use, seed);
+    if (use.product == Product::dynamic) return test_dynamic(ledger, use, seed);
+    if (use.product == Product::dynamic_of_rows || use.product == Product::dynamic_of_neighbours)
+        return test_dynamic_backward(ledger, use, seed);
     test_spmm(ledger, use, seed);
 }
 
@@ -158,6 +175,61 @@ void ProductProbe::test_attention_backward(Ledger& ledger, const Use& use, std::
     const HostMatrix after = read_view(inner(), c);
     Judgement judgement(ledger, "probe", "attention backward, " + subject_of(v));
     judge_attention_backward(judgement, v, a, {host_b, host_own, before, after, rounding_of(dtype())});
+}
+
+void ProductProbe::test_dynamic(Ledger& ledger, const Use& use, std::uint64_t seed) {
+    const Csr& a = use.matrix->csr;
+    const std::int64_t heads = use.shape.heads, w = use.width;
+    RandomStream draw(seed, Draw::sample, 1);
+    const Matrix vector = random_matrix(1, w, draw), b = random_matrix(a.cols, w, draw),
+                 s = random_matrix(a.rows, w, draw);
+    const Matrix z = inner().matrix(a.rows, w), maxima = inner().matrix(a.rows, heads),
+                 sums = inner().matrix(a.rows, heads);
+    const MatrixView none{nullptr, a.rows, 0, 0, dtype()};
+    const AttentionRows rows{z, none, maxima, sums, none};
+    // Of other rows, so that the largest score grows in some.
+    if (use.adds)
+        inner().dynamic_attend(*use.matrix->prepared, use.shape, vector, random_matrix(a.cols, w, draw), s, rows,
+                               {.first = true, .last = false});
+    const HostRows before = use.adds ? HostRows(inner(), rows) : HostRows();
+    const verb::DynamicAttend v{
+        *use.matrix->prepared, use.shape, vector, b, s, rows, {.first = !use.adds, .last = use.completes}};
+    inner().run(v);
+    const HostMatrix host_vector = read_view(inner(), vector), host_b = read_view(inner(), b),
+                     host_s = read_view(inner(), s);
+    const HostRows after(inner(), rows);
+    Judgement judgement(ledger, "probe", "attention, " + subject_of(v));
+    judge_dynamic(judgement, v, a, {host_vector, host_b, host_s, before, after, rounding_of(dtype())},
+                  JudgedColumns::one_of_each_head);
+}
+
+void ProductProbe::test_dynamic_backward(Ledger& ledger, const Use& use, std::uint64_t seed) {
+    const Csr& a = use.matrix->csr;
+    const std::int64_t heads = use.shape.heads, w = use.width;
+    const bool of_rows = use.product == Product::dynamic_of_rows;
+    RandomStream draw(seed, Draw::sample, 1);
+    const std::int64_t given = 2 * w + 2 * heads;
+    const Matrix vector = random_matrix(1, w, draw), b = random_matrix(a.cols, of_rows ? w : given, draw),
+                 own = random_matrix(a.rows, of_rows ? given : w, draw), slopes = random_matrix(a.rows, w, draw),
+                 sums = random_matrix(a.rows, of_rows ? 0 : w, draw);
+    const HostMatrix host_vector = read_view(inner(), vector), host_b = read_view(inner(), b),
+                     host_own = read_view(inner(), own), slopes_before = read_view(inner(), slopes),
+                     sums_before = read_view(inner(), sums);
+    const verb::DynamicBackward v{*use.matrix->prepared,
+                                  of_rows ? AttentionSide::rows : AttentionSide::neighbours,
+                                  use.shape,
+                                  vector,
+                                  b,
+                                  own,
+                                  slopes,
+                                  sums,
+                                  {.first = !use.adds, .last = true}};
+    inner().run(v);
+    const HostMatrix slopes_after = read_view(inner(), slopes), sums_after = read_view(inner(), sums);
+    Judgement judgement(ledger, "probe", "attention backward, " + subject_of(v));
+    judge_dynamic_backward(judgement, v, a,
+                           {host_vector, host_b, host_own, slopes_before, sums_before, slopes_after, sums_after,
+                            rounding_of(dtype())});
 }
 
 void ProductProbe::test_spmm(Ledger& ledger, const Use& use, std::uint64_t seed) {

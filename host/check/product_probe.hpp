@@ -37,8 +37,18 @@ private:
     void perform(const verb::SpmmTransposed& v) override;
     void perform(const verb::Attend& v) override;
     void perform(const verb::AttendBackward& v) override;
+    void perform(const verb::DynamicAttend& v) override;
+    void perform(const verb::DynamicBackward& v) override;
 
-    enum class Product : std::uint8_t { spmm, by_transpose, attention, attention_backward };
+    enum class Product : std::uint8_t {
+        spmm,
+        by_transpose,
+        attention,
+        attention_backward,
+        dynamic,
+        dynamic_of_rows,
+        dynamic_of_neighbours
+    };
     /// A product that was made.
     struct Use {
         std::shared_ptr<const Kept> matrix;
@@ -54,6 +64,8 @@ private:
     void test_spmm(Ledger& ledger, const Use& use, std::uint64_t seed);
     void test_attention(Ledger& ledger, const Use& use, std::uint64_t seed);
     void test_attention_backward(Ledger& ledger, const Use& use, std::uint64_t seed);
+    void test_dynamic(Ledger& ledger, const Use& use, std::uint64_t seed);
+    void test_dynamic_backward(Ledger& ledger, const Use& use, std::uint64_t seed);
     /// Random numbers in [−1, 1).
     Matrix random_matrix(std::int64_t rows, std::int64_t cols, RandomStream& draw);
 

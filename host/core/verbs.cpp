@@ -82,6 +82,42 @@ std::vector<Operand> Attend::operands() const {
         }
     return all;
 }
+void DynamicAttend::check() const {
+    const std::int64_t h = shape.heads, w = width_of("dynamic_attend", b.cols, h, 0);
+    require_shape("dynamic_attend", "the operand", b, a.cols, w);
+    require_shape("dynamic_attend", "the vector", vector, 1, w);
+    require_shape("dynamic_attend", "s", s, a.rows, w);
+    require_shape("dynamic_attend", "z", rows.z, a.rows, w);
+    require_shape("dynamic_attend", "the maxima", rows.maxima, a.rows, h);
+    require_shape("dynamic_attend", "the sums", rows.sums, a.rows, h);
+    require(rows.slopes.cols == 0, "dynamic_attend: has no slopes");
+}
+std::vector<Operand> DynamicAttend::operands() const {
+    std::vector<Operand> all{reads(vector), reads(b), reads(s)};
+    for (const MatrixView& m : {rows.z, rows.maxima, rows.sums}) {
+        if (!stage.first) all.push_back(reads(m));
+        all.push_back(writes(m));
+    }
+    return all;
+}
+void DynamicBackward::check() const {
+    const bool of_rows = side == AttentionSide::rows;
+    const std::int64_t h = shape.heads, w = width_of("dynamic_backward", slopes.cols, h, 0);
+    require_shape("dynamic_backward", "the operand", b, a.cols, of_rows ? w : 2 * w + 2 * h);
+    require_shape("dynamic_backward", "what the rows have", own, a.rows, of_rows ? 2 * w + 2 * h : w);
+    require_shape("dynamic_backward", "the vector", vector, 1, w);
+    require_shape("dynamic_backward", "the slopes", slopes, a.rows, w);
+    require_shape("dynamic_backward", "the sums", sums, a.rows, of_rows ? 0 : w);
+}
+std::vector<Operand> DynamicBackward::operands() const {
+    std::vector<Operand> all{reads(vector), reads(b), reads(own)};
+    for (const MatrixView& m : {slopes, sums})
+        if (!m.empty()) {
+            if (!stage.first) all.push_back(reads(m));
+            all.push_back(writes(m));
+        }
+    return all;
+}
 void AttendBackward::check() const {
     const std::int64_t h = shape.heads, w = width_of("attend_backward", own.cols, h, 1);
     require_shape("attend_backward", "the operand", b, a.cols, w + 3 * h);

@@ -38,11 +38,9 @@ CellValue value_of(const json& j) {
 
 /// What an identity leaves out where it is the default, since keys came later than the first cells (spec's
 /// Field::is_later).
-const CellFields later_fields_of_model = {{"model.heads", std::string("1")},
-                                          {"model.combine", std::string("concat")},
-                                          {"model.negative_slope", 0.2},
-                                          {"model.residual", false},
-                                          {"model.attention_dropout", 0.0}};
+const CellFields later_fields_of_model = {
+    {"model.heads", std::string("1")}, {"model.combine", std::string("concat")}, {"model.negative_slope", 0.2},
+    {"model.residual", false},         {"model.attention_dropout", 0.0},         {"model.share_weights", false}};
 
 /// SQL has no type of its own for true and false.
 SqlValue in_sql(const CellValue& value) {

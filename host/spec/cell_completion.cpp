@@ -51,10 +51,12 @@ void keep_order(const Params& given, const PluginSource& plugins, PluginChoice& 
     none.label += "(order=" + to_text(order->second) + ")";
 }
 
-/// Keys of GAT, and how its heads fit its layers. `model` has the hidden widths alone.
+/// Keys of GAT and GATv2, and how its heads fit its layers. `model` has the hidden widths alone.
 std::optional<Disagreement> attention_disagreement(const ModelSpec& model, const char* kind) {
     static const ModelSpec standard;
-    if (model.kind != LayerKind::gat) {
+    if (model.kind != LayerKind::gatv2 && model.share_weights)
+        return Disagreement{"model.share_weights", fmt::format("is GATv2's; model.layers is {}", kind)};
+    if (!model.attends()) {
         const char* key = model.heads != standard.heads                     ? "model.heads"
                           : model.combine != standard.combine               ? "model.combine"
                           : model.negative_slope != standard.negative_slope ? "model.negative_slope"
@@ -62,7 +64,7 @@ std::optional<Disagreement> attention_disagreement(const ModelSpec& model, const
                           : model.attention_dropout != 0                    ? "model.attention_dropout"
                                                                             : nullptr;
         if (!key) return std::nullopt;
-        return Disagreement{key, fmt::format("is GAT's; model.layers is {}", kind)};
+        return Disagreement{key, fmt::format("is GAT's and GATv2's; model.layers is {}", kind)};
     }
     const std::size_t layers = model.widths.size() + 1;
     if (model.heads.size() != 1 && model.heads.size() != layers)
@@ -87,7 +89,7 @@ std::optional<Disagreement> model_disagreement(const ModelSpec& model) {
         return Disagreement{"model.epsilon", fmt::format("is GIN's; model.layers is {}", kind)};
     if (auto found = attention_disagreement(model, kind)) return found;
     if (model.kind == LayerKind::gcn) return std::nullopt;
-    if (model.kind == LayerKind::gat && model.normalisation == Normalisation::none) return std::nullopt;
+    if (model.attends() && model.normalisation == Normalisation::none) return std::nullopt;
     if (const Normalisation own = normalisation_of(model.kind); model.normalisation != own)
         return Disagreement{"model.normalisation",
                             fmt::format("layers: {} has {}; found {}. Leave the key out", kind,
@@ -137,7 +139,7 @@ void CellCompletion::complete(Draft& draft) {
     Cell& cell = draft.cell;
     if (cell.model.kind != LayerKind::gcn) {
         if (!draft.normalisation_given) cell.model.normalisation = normalisation_of(cell.model.kind);
-        if (!draft.self_loops_given) cell.model.self_loops = cell.model.kind == LayerKind::gat;
+        if (!draft.self_loops_given) cell.model.self_loops = cell.model.attends();
     }
     if (!draft.input_dropout_given) cell.train.input_dropout = cell.train.dropout;
     if (!draft.threads_given) {

@@ -12,7 +12,7 @@ inline constexpr std::array feature_normalisation{"none", "row"};
 inline constexpr std::array initialiser{"glorot", "kaiming"};
 inline constexpr std::array optimizer{"sgd", "adam", "adamw"};
 inline constexpr std::array precision{"float32", "float64"};
-inline constexpr std::array layers{"gcn", "sage", "gin", "gat"};
+inline constexpr std::array layers{"gcn", "sage", "gin", "gat", "gatv2"};
 inline constexpr std::array heads_combined{"concat", "mean"};
 inline constexpr std::array launcher{"local", "srun", "sbatch"};
 inline constexpr std::array launcher_gpus{"auto", "none"};

@@ -87,7 +87,7 @@ Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model, VertexRun o
       normalisation_(model.normalisation),
       symmetric_(graph.symmetric && model.normalisation != Normalisation::mean),
       column_sum_of_rows_(graph.symmetric),
-      attends_(model.kind == LayerKind::gat),
+      attends_(model.attends()),
       names_vertices_(attends_ && model.attention_dropout > 0),
       threads_(threads),
       cost_(cost),

@@ -11,33 +11,10 @@
 //
 // Where sums are returned, the rank of row i computes what it contributes to dh_j and dr_j of the rows [h_j, r_j] that it
 // receives once more, and to da_r, which the all-reduce of gradients completes; the w numbers dh_j + a_r dr_j go back.
-#include <gnnbench/training/layer.hpp>
+#include "attention_base.hpp"
 
 namespace gnnbench {
 namespace {
-
-/// Matrices one after another in the memory of one.
-class Sections {
-public:
-    explicit Sections(MatrixView whole) : whole_(whole) {}
-    MatrixView next(std::int64_t rows, std::int64_t cols) {
-        const MatrixView all = whole_.reshaped(1, whole_.rows * whole_.cols);
-        const MatrixView section = all.cols_from(used_, rows * cols).reshaped(rows, cols);
-        used_ += rows * cols;
-        return section;
-    }
-
-private:
-    MatrixView whole_;
-    std::int64_t used_ = 0;
-};
-
-/// Two matrices of equal shape, the second where the first ends.
-MatrixView both(MatrixView first, MatrixView second) {
-    require(static_cast<std::byte*>(first.data) + first.bytes() == second.data && first.cols == second.cols,
-            "a sum's matrices lie one after another");
-    return {first.data, first.rows + second.rows, first.cols, first.cols, first.dtype};
-}
 
 class ForwardSum final : public BlockSum {
 public:
@@ -49,13 +26,8 @@ public:
     void add(const PreparedMatrix& a_pj, ConstMatrixView b_j, Stage stage) override {
         backend_.attend(a_pj, shape_, b_j, l_, rows_, stage);
     }
-    // Of the maximum over all replicas, sums of each can be added.
     void combine(Communicator& replicas, const PreparedMatrix* nothing) override {
-        backend_.copy(rows_.maxima, tops_);
-        replicas.all_reduce_now(tops_, ReduceOp::maximum);
-        for (const MatrixView& sum : {rows_.z, rows_.slopes, rows_.sums, rows_.slope_sums})
-            backend_.rescale_heads(rows_.maxima, tops_, sum);
-        backend_.copy(tops_, rows_.maxima);
+        rescale_to_largest(backend_, replicas, rows_, tops_);
         replicas.all_reduce_now(both(rows_.z, rows_.slopes));
         replicas.all_reduce_now(both(rows_.sums, rows_.slope_sums));
         backend_.attend(*nothing, shape_, b_.rows_from(0, 0), l_, rows_, {.first = false, .last = true});
@@ -93,41 +65,33 @@ public:
         MatrixView again, sums;  ///< [n × (w + H)]: h, r; [n × w]
         MatrixView room;         ///< [n × (w + H)]
         ConstMatrixView a_r;     ///< [1 × w]
-        MatrixView da_r, added;  ///< [1 × w]; da_r ← Σ dr_j h_j
     };
-    Returned(Backend& backend, AttentionHeads shape, const Operands& of)
-        : backend_(backend), shape_(shape), of_(of) {}
+    /// da_r ← Σ dr_j h_j
+    Returned(Backend& backend, AttentionHeads shape, const Operands& of, AddedHeadSums& da_r)
+        : backend_(backend), shape_(shape), of_(of), da_r_(da_r) {}
     MatrixView again() const override { return of_.again; }
     MatrixView sums() const override { return of_.sums; }
-    void add_own(const PreparedMatrix& a_pp) override { sum_for(a_pp, of_.again, of_.room, of_.sums); }
-    void sum_for(const PreparedMatrix& a_pj, MatrixView received, MatrixView room, MatrixView returned) override {
+    std::int64_t room_columns() const override { return of_.room.cols; }
+    void add_own(const Block& a_pp) override { sum_for(a_pp, of_.again, of_.room, of_.sums); }
+    void sum_for(const Block& a_pj, MatrixView received, MatrixView room, MatrixView returned) override {
         const std::int64_t w = of_.sums.cols;
         const MatrixView dh = room.cols_from(0, w), dr = room.cols_from(w, shape_.heads);
-        backend_.attend_backward(a_pj, shape_, of_.g, received, room, {});
+        backend_.attend_backward(a_pj.transposed, shape_, of_.g, received, room, {});
         backend_.add_heads(dr, of_.a_r, dh);
-        if (received.rows > 0 && of_.added.rows > 0) {
-            backend_.head_sums(dr, received.cols_from(0, w), of_.added);
-            backend_.axpby(1, of_.added, summed_ ? 1 : 0, of_.da_r);
-            summed_ = true;
-        }
+        da_r_.add(dr, received.cols_from(0, w));
         backend_.copy(dh, returned);
-    }
-    /// Where this rank has no rows, nothing has contributed to da_r.
-    void complete() {
-        if (!summed_) backend_.fill(of_.da_r, 0);
     }
 
 private:
     Backend& backend_;
     AttentionHeads shape_;
     Operands of_;
-    bool summed_ = false;
+    AddedHeadSums& da_r_;
 };
 
-class Attention : public Layer {
+class Attention : public AttendingLayer {
 public:
-    explicit Attention(const LayerSpec& spec)
-        : Layer(spec), shape_(spec.attention->shape), w_(spec.transformed()), heads_(shape_.heads) {}
+    explicit Attention(const LayerSpec& spec) : AttendingLayer(spec), w_(columns()), heads_(heads()) {}
 
     std::int64_t width(Direction d) const override { return d == Direction::forward ? w_ + heads_ : gathered(); }
     std::vector<std::int64_t> combined(Direction d) const override {
@@ -158,10 +122,7 @@ public:
         const MatrixView b = scratch.next(n, gathered()), c = scratch.next(n, w_ + heads_), g = b.cols_from(0, w_),
                          dl = k.l;
         bias_gradient(s);
-        if (spec().attention->mean)
-            s.backend.spread_to_heads(s.g, g);
-        else
-            s.backend.copy(s.g, g);
+        gradient_of_heads(s, g);
         s.backend.copy(k.l, b.cols_from(w_, heads_));
         s.backend.copy(k.log_sums, b.cols_from(w_ + heads_, heads_));
         s.backend.head_dots(g, k.z, b.cols_from(w_ + 2 * heads_, heads_));  // D = ⟨G, Z⟩
@@ -176,12 +137,6 @@ public:
     }
 
 protected:
-    AttentionHeads dropping(const DropoutMask& entries) const {
-        AttentionHeads shape = shape_;
-        shape.dropout = entries;
-        return shape;
-    }
-
     /// What the backward pass needs of the forward one.
     struct Kept {
         MatrixView b;         ///< [n × (w + H)]: h, r
@@ -206,9 +161,6 @@ protected:
         return dh;
     }
 
-    std::int64_t columns() const { return w_; }
-    std::int64_t heads() const { return heads_; }
-
 private:
     Kept sections(MatrixView kept, std::int64_t n) const {
         Sections all(kept);
@@ -221,20 +173,6 @@ private:
         return k;
     }
 
-    void finish(const ForwardStep& s, MatrixView z) const {
-        const bool mean = spec().attention->mean, self = spec().has(ParameterRole::self_weight);
-        if (!mean && !self) return s.backend.dropout(s.epilogue, z, s.z);
-        if (mean)
-            s.backend.mean_of_heads(z, s.z);
-        else
-            s.backend.copy(z, s.z);
-        if (self)
-            add_self(s);
-        else
-            s.backend.apply(s.epilogue, s.z);
-    }
-
-    AttentionHeads shape_;
     std::int64_t w_, heads_;
 };
 
@@ -245,28 +183,32 @@ public:
         return d == Direction::forward ? Attention::width(d) : columns();
     }
     std::int64_t again() const override { return Attention::width(Direction::forward); }
+    std::int64_t room() const override { return columns() + heads(); }
 
 private:
     MatrixView of_neighbours(const BackwardStep& s, const Kept& k, MatrixView b, MatrixView c) const override {
+        AddedHeadSums da_r(s.backend, s.gradients.attention_neighbour,
+                           k.slopes.rows_from(0, std::min<std::int64_t>(1, k.slopes.rows)));
         Returned sum(s.backend, dropping(s.entries),
-                     {.g = b,
-                      .again = k.b,
-                      .sums = k.z,
-                      .room = c,
-                      .a_r = s.values.attention_neighbour,
-                      .da_r = s.gradients.attention_neighbour,
-                      .added = k.slopes.rows_from(0, std::min<std::int64_t>(1, k.slopes.rows))});
+                     {.g = b, .again = k.b, .sums = k.z, .room = c, .a_r = s.values.attention_neighbour}, da_r);
         s.aggregate(sum);
-        sum.complete();
+        da_r.complete();
         return k.z;
     }
 };
 
 }  // namespace
 
-std::shared_ptr<const Layer> attention(const LayerSpec& spec) { return std::make_shared<Attention>(spec); }
-std::shared_ptr<const Layer> returned_attention(const LayerSpec& spec) {
+std::shared_ptr<const Layer> static_attention(const LayerSpec& spec) { return std::make_shared<Attention>(spec); }
+std::shared_ptr<const Layer> returned_static_attention(const LayerSpec& spec) {
     return std::make_shared<ReturnedAttention>(spec);
+}
+
+std::shared_ptr<const Layer> attention(const LayerSpec& spec) {
+    return spec.attention->dynamic ? dynamic_attention(spec) : static_attention(spec);
+}
+std::shared_ptr<const Layer> returned_attention(const LayerSpec& spec) {
+    return spec.attention->dynamic ? returned_dynamic_attention(spec) : returned_static_attention(spec);
 }
 
 }  // namespace gnnbench

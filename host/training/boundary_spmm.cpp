@@ -13,7 +13,7 @@ BoundarySpmm::BoundarySpmm(const Adjacency& a, const HaloBlocks& halo, Rank rank
       world_(rank.world),
       overlap_(overlap),
       boundaries_(halo, rank.backend, plan.widest_operand()),
-      room_(rank.backend.matrix(boundaries_.rows().needed_rows, plan.widest_again())) {
+      room_(rank.backend.matrix(boundaries_.rows().needed_rows, plan.widest_room())) {
     own_ = halo.own();
     if (!a.symmetric()) own_transposed_ = halo.own_transposed();
     remote_ = halo.remote();
@@ -22,7 +22,7 @@ BoundarySpmm::BoundarySpmm(const Adjacency& a, const HaloBlocks& halo, Rank rank
 
 void BoundarySpmm::state_memory(MemoryStatement& m, const HaloRoom& rows, const LayerPlan& plan) {
     HaloExchange::state_memory(m, rows, plan.widest_operand());
-    m.matrix(rows.needed_rows, plan.widest_again());
+    m.matrix(rows.needed_rows, plan.widest_room());
 }
 
 const PreparedMatrix& BoundarySpmm::own(Direction d) const {
@@ -56,7 +56,8 @@ void BoundarySpmm::accumulate(Direction d, BlockSum& z_i) {
 }
 
 void BoundarySpmm::accumulate_returned(ReturnedSum& sum) {
-    boundaries_.return_sums(world_, sum, own(Direction::backward), remote(Direction::backward), room_);
+    boundaries_.return_sums(world_, sum, {own(Direction::forward), own(Direction::backward)},
+                            {remote(Direction::forward), remote(Direction::backward)}, room_);
 }
 
 // dH_j gets Â_ijᵀ V_i from every i that received its rows.

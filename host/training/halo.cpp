@@ -350,11 +350,10 @@ void HaloExchange::return_now(Communicator& world, MatrixView c) {
     add_returned(c);
 }
 
-void HaloExchange::return_sums(Communicator& world, ReturnedSum& sum, const PreparedMatrix& own,
-                               const PreparedMatrix& remote, const Matrix& room) {
-    const std::int64_t again = sum.again().cols;
+void HaloExchange::return_sums(Communicator& world, ReturnedSum& sum, const ReturnedSum::Block& own,
+                               const ReturnedSum::Block& remote, const Matrix& room) {
     gather_now(world, sum.again());
-    sum.sum_for(remote, received(again), room.view().reshaped(rows().needed_rows, again),
+    sum.sum_for(remote, received(sum.again().cols), room.view().reshaped(rows().needed_rows, sum.room_columns()),
                 received(sum.sums().cols));
     sum.add_own(own);
     return_now(world, sum.sums());

@@ -41,31 +41,29 @@ std::int64_t LayerSpec::elements() const {
 
 namespace {
 
+/// Runs of as many random numbers as there are layers; vectors have two.
+enum class Drawn : std::uint8_t { weight = 0, second = 1, vectors = 2, row = 4 };
+
 /// Names a linear map's parameters: "W3_first", "b3_first".
 class Parameters {
 public:
     Parameters(const ModelSpec& model, int layer) : model_(model), layer_(layer) {}
 
-    /// `second`: the layer has another matrix, which draws its initial values first.
-    void weight(LayerSpec& to, ParameterRole role, const char* suffix, bool second) const {
-        to.parameters.push_back({.name = fmt::format("W{}{}", layer_, suffix),
-                                 .layer = layer_,
-                                 .role = role,
-                                 .rows = to.f,
-                                 .cols = role == ParameterRole::weight ? to.transformed() : to.g,
-                                 .draw = static_cast<std::uint32_t>(second ? model_.layers() + layer_ : layer_)});
+    /// `draw`: which of the layers' random numbers initialise it.
+    void weight(LayerSpec& to, ParameterRole role, const char* suffix, Drawn draw) const {
+        to.parameters.push_back(
+            {.name = fmt::format("W{}{}", layer_, suffix),
+             .layer = layer_,
+             .role = role,
+             .rows = to.f,
+             .cols = role == ParameterRole::self_weight ? to.g : to.transformed(),
+             .draw = static_cast<std::uint32_t>(static_cast<int>(draw) * model_.layers() + layer_)});
     }
-    /// a_l and a_r.
+    /// a_l and a_r, or the one vector of dynamic attention.
     void attention(LayerSpec& to) const {
-        for (const bool neighbour : {false, true})
-            to.parameters.push_back(
-                {.name = fmt::format("a{}_{}", layer_, neighbour ? "neighbour" : "row"),
-                 .layer = layer_,
-                 .role = neighbour ? ParameterRole::attention_neighbour : ParameterRole::attention_row,
-                 .rows = 1,
-                 .cols = to.transformed(),
-                 .draw = static_cast<std::uint32_t>(2 * model_.layers() + 2 * layer_ + (neighbour ? 1 : 0)),
-                 .heads = to.attention->shape.heads});
+        if (to.attention->dynamic) return vector(to, "", ParameterRole::attention_row, 0);
+        vector(to, "_row", ParameterRole::attention_row, 0);
+        vector(to, "_neighbour", ParameterRole::attention_neighbour, 1);
     }
     void bias(LayerSpec& to, const char* suffix) const {
         if (!model_.bias) return;
@@ -78,6 +76,17 @@ public:
     }
 
 private:
+    void vector(LayerSpec& to, const char* suffix, ParameterRole role, int second) const {
+        to.parameters.push_back({.name = fmt::format("a{}{}", layer_, suffix),
+                                 .layer = layer_,
+                                 .role = role,
+                                 .rows = 1,
+                                 .cols = to.transformed(),
+                                 .draw = static_cast<std::uint32_t>(
+                                     static_cast<int>(Drawn::vectors) * model_.layers() + 2 * layer_ + second),
+                                 .heads = to.attention->shape.heads});
+    }
+
     const ModelSpec& model_;
     int layer_;
 };
@@ -100,27 +109,30 @@ std::vector<LayerSpec> layers_of(const ModelSpec& model, bool trains_input) {
             LayerSpec first = layer;
             first.activation = Activation::relu;
             first.feeds = model.layers();
-            parameters.weight(first, ParameterRole::weight, "_first", false);
+            parameters.weight(first, ParameterRole::weight, "_first", Drawn::weight);
             parameters.bias(first, "_first");
             out.push_back(std::move(first));
             layer.f = layer.g;
             layer.aggregates = false;
             layer.input_gradient = true;
-            parameters.weight(layer, ParameterRole::weight, "_second", true);
+            parameters.weight(layer, ParameterRole::weight, "_second", Drawn::second);
             parameters.bias(layer, "_second");
-        } else if (model.kind == LayerKind::gat) {
+        } else if (model.attends()) {
             const int heads = model.heads_of(l);
             layer.attention = {{heads, model.negative_slope},
                                l + 1 == model.layers() || model.combine == HeadsCombined::mean,
-                               model.attention_dropout};
-            if (model.residual) parameters.weight(layer, ParameterRole::self_weight, "_residual", true);
-            parameters.weight(layer, ParameterRole::weight, "", false);
+                               model.attention_dropout,
+                               model.kind == LayerKind::gatv2};
+            const bool two = model.kind == LayerKind::gatv2 && !model.share_weights;
+            if (model.residual) parameters.weight(layer, ParameterRole::self_weight, "_residual", Drawn::second);
+            if (two) parameters.weight(layer, ParameterRole::row_weight, "_row", Drawn::row);
+            parameters.weight(layer, ParameterRole::weight, two ? "_neighbour" : "", Drawn::weight);
             parameters.attention(layer);
             parameters.bias(layer, "");
         } else {
             const bool self = model.kind == LayerKind::sage;
-            if (self) parameters.weight(layer, ParameterRole::self_weight, "_self", true);
-            parameters.weight(layer, ParameterRole::weight, self ? "_neighbour" : "", false);
+            if (self) parameters.weight(layer, ParameterRole::self_weight, "_self", Drawn::second);
+            parameters.weight(layer, ParameterRole::weight, self ? "_neighbour" : "", Drawn::weight);
             parameters.bias(layer, "");
         }
         out.push_back(std::move(layer));
@@ -166,7 +178,8 @@ void LayerAggregation::operator()(Direction d, BlockSum& sum) const {
 }
 
 void LayerAggregation::operator()(ReturnedSum& sum) const {
-    require(sum.again().cols == layer_.again() && sum.sums().cols == layer_.width(Direction::backward),
+    require(sum.again().cols == layer_.again() && sum.sums().cols == layer_.width(Direction::backward) &&
+                sum.room_columns() == layer_.room(),
             "a product is not as wide as its layer states");
     spmm_.begin_layer(number_);
     spmm_.accumulate_returned(sum);
@@ -185,8 +198,10 @@ void Layer::bias_gradient(const BackwardStep& s) const {
     if (spec_.has(ParameterRole::bias)) s.backend.column_sums(s.g, s.gradients.bias);
 }
 
-void Layer::weight_gradients(const BackwardStep& s, const LayerInput& left, ConstMatrixView right) const {
+void Layer::weight_gradients(const BackwardStep& s, const LayerInput& left, ConstMatrixView right,
+                             ConstMatrixView of_row) const {
     left.multiply_transposed(s.backend, right, s.gradients.weight);
+    if (spec_.has(ParameterRole::row_weight)) s.h.multiply_transposed(s.backend, of_row, s.gradients.row_weight);
     if (spec_.has(ParameterRole::self_weight)) s.h.multiply_transposed(s.backend, s.g, s.gradients.self_weight);
     if (s.gradients_ready) s.gradients_ready();
 }

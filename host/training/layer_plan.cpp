@@ -33,9 +33,9 @@ std::int64_t LayerPlan::setup_panel() const {
 
 std::int64_t LayerPlan::widest_operand() const { return std::max(widest_product(*this), setup_panel()); }
 
-std::int64_t LayerPlan::widest_again() const {
+std::int64_t LayerPlan::widest_room() const {
     std::int64_t widest = 0;
-    for (const auto& layer : layers) widest = std::max(widest, layer->again());
+    for (const auto& layer : layers) widest = std::max(widest, layer->room());
     return widest;
 }
 

@@ -98,12 +98,15 @@ MatrixView ReplicatedParameters::view(const Matrix& slab, const Placed& p) const
 
 LayerParameters ReplicatedParameters::of_layer(const Matrix& slab, int layer) const {
     const MatrixView none{nullptr, 1, 0, 0, backend_.dtype()};
-    LayerParameters out{none, none, none, none, none};
+    LayerParameters out{none, none, none, none, none, none};
     for (const Placed& p : layers_[usize(layer)]) {
         const MatrixView m = view(slab, p);
         switch (p.spec.role) {
             case ParameterRole::self_weight:
                 out.self_weight = m;
+                break;
+            case ParameterRole::row_weight:
+                out.row_weight = m;
                 break;
             case ParameterRole::weight:
                 out.weight = m;

@@ -28,7 +28,7 @@ ReplicatedSpmm::ReplicatedSpmm(const Problem& p, const ReplicatedRank& r)
       backend_(r.rank.backend),
       column_(r.column),
       row_(r.rank.world.split(r.layout.part, r.layout.replica)) {
-    if (p.model.kind != LayerKind::gat) return;
+    if (!p.model.attends()) return;
     Csr nothing;
     nothing.rows = p.index.size(layout_.part);
     nothing.indptr.assign(usize(nothing.rows) + 1, 0);
@@ -71,9 +71,10 @@ StatedVolume ReplicatedRows::stated_volume(const Problem& p, int rank, std::int6
     const ReplicatedLayout layout(p.index.parts() * c, c, rank);
     const SpmmVolume stages = stages_volume(p, layout, element_bytes);
     const LayerPlan layers = plan(p);
-    const LayerVolume product = [&](int l, Direction d, std::int64_t width) {
-        Volume v = stages(d, width);
-        for (const std::int64_t columns : layers.layer(l).combined(d))
+    const LayerVolume product = [&](const LayerProduct& of) {
+        Volume v = stages(of.direction, of.width);
+        const Layer& layer = layers.layer(of.layer);
+        for (const std::int64_t columns : of.again ? layer.combined_again() : layer.combined(of.direction))
             v += replica_sum_volume(layout, p.index.size(layout.part) * columns, element_bytes);
         return v;
     };

@@ -26,7 +26,7 @@ std::int64_t row_parallel_memory(const LayerPlan& plan, const Problem& p, Part p
 
 Volume row_parallel_volume(const LayerPlan& plan, const SpmmVolume& product, int ranks, int rank,
                            std::int64_t element_bytes) {
-    const LayerVolume of_layer = [&](int, Direction d, std::int64_t width) { return product(d, width); };
+    const LayerVolume of_layer = [&](const LayerProduct& p) { return product(p.direction, p.width); };
     return row_parallel_volume(plan, of_layer, ranks, rank, element_bytes);
 }
 
@@ -36,8 +36,9 @@ Volume row_parallel_volume(const LayerPlan& plan, const LayerVolume& product, in
     for (int l = 0; l < plan.size(); ++l) {
         const Layer& layer = plan.layer(l);
         for (const Direction d : {Direction::forward, Direction::backward})
-            if (const auto columns = layer.width(d); columns > 0) v.add(product(l, d, columns));
-        if (const auto columns = layer.again(); columns > 0) v.add(product(l, Direction::forward, columns));
+            if (const auto columns = layer.width(d); columns > 0) v.add(product({l, d, columns}));
+        if (const auto columns = layer.again(); columns > 0)
+            v.add(product({l, Direction::forward, columns, true}));
         v.all_reduce(layer.spec().elements(), ranks, rank);
     }
     v.all_reduce_scalars(1, ranks, rank);  // the loss
@@ -57,10 +58,11 @@ LayerPlan same_order_plan(const Problem& p, LayerOrder order, LayerOrder attends
 LayerPlan narrowest_plan(const Problem& p) { return narrowest_plan(p.model, trains_features(p.params)); }
 
 std::string row_parallel_why_unsupported(const Setting& s, std::string_view no_attention) {
-    if (s.model.kind == LayerKind::gat) {
+    if (s.model.attends()) {
         if (s.model.aggregate_input)
-            return "layers: gat transforms X before it aggregates, so ÂX is of no use to it";
-        if (!no_attention.empty()) return fmt::format("layers: gat: {}", no_attention);
+            return "layers: gat and gatv2 transform X before they aggregate, so ÂX is of no use to them";
+        if (!no_attention.empty())
+            return fmt::format("layers: {}: {}", s.model.kind == LayerKind::gat ? "gat" : "gatv2", no_attention);
     }
     const std::string why = why_input_not_aggregated(s);
     return why.empty() ? why_features_not_sparse(s) : why;

@@ -73,7 +73,7 @@ BoundedLogits reference_logits(const PluginCatalog& catalog, const ReferenceTrai
         found.has_bounds = false;
         return found;
     };
-    BoundedLogits logits = training.model.kind == LayerKind::gat ? unbounded() : bounded();
+    BoundedLogits logits = training.model.attends() ? unbounded() : bounded();
     if (logits.has_bounds &&
         (dtype != DType::f32 || norm_of(logits.bound) <= largest_allowance * norm_of(logits.value)))
         return logits;

@@ -17,9 +17,10 @@ using Set = std::map<std::string, std::string>;
 
 inline ModelVariant small_model() { return {.name = "GCN", .widths = {4, 5, 3}}; }
 /// Three heads of two columns, then two whose mean is taken.
-inline ModelVariant attending_model(double dropped = 0) {
-    ModelVariant v{.name = dropped > 0 ? "GAT, coefficients dropped" : "GAT", .widths = {4, 6, 3}};
-    v.model.kind = LayerKind::gat;
+inline ModelVariant attending_model(double dropped = 0, LayerKind kind = LayerKind::gat) {
+    ModelVariant v{.name = kind == LayerKind::gat ? "GAT" : "GATv2", .widths = {4, 6, 3}};
+    if (dropped > 0) v.name += ", coefficients dropped";
+    v.model.kind = kind;
     v.model.normalisation = Normalisation::none;
     v.model.heads = {3, 2};
     v.model.attention_dropout = dropped;

@@ -39,7 +39,8 @@ std::vector<GraphAndModel> with_models(double dropped = 0) {
     std::vector<GraphAndModel> all;
     for (const auto& graph : test_graphs()) all.push_back({graph, small_model()});
     for (const auto& graph : {graphs::directed_random(41, 150, true), graphs::disconnected(5)})
-        all.push_back({graph, attending_model(dropped)});
+        for (const LayerKind kind : {LayerKind::gat, LayerKind::gatv2})
+            all.push_back({graph, attending_model(dropped, kind)});
     return all;
 }
 
@@ -121,7 +122,7 @@ TEST_CASE("batches: a step of allreduce-gcn is serial's on each worker's batch, 
 TEST_CASE("batches: a batch of the whole graph is serial training, dropout of features and coefficients too") {
     if (ProcessGroup::world().size() != 1) return not_here("of one worker alone");
     for (const auto& graph : test_graphs())
-        for (ModelVariant model : {small_model(), attending_model(0.4)}) {
+        for (ModelVariant model : {small_model(), attending_model(0.4), attending_model(0.4, LayerKind::gatv2)}) {
             model.train.dropout = 0.3;
             model.train.input_dropout = 0.2;
             Setup s("cluster-gcn", graph, 1, {}, exactly, {}, model);
@@ -208,7 +209,8 @@ TEST_CASE("batches: a strategy trains every kind of layer") {
     for (const ListedPlugin& p : catalog().list()) {
         if (p.kind != PluginKind::strategy || !p.usable() || !trains_on_batches(catalog(), p.name)) continue;
         std::string at_these_ranks;  // refusal of every kind
-        for (const ModelVariant& model : {small_model(), sage, gin, attending_model(), attending_model(0.4)}) {
+        for (const ModelVariant& model :
+             {small_model(), sage, gin, attending_model(), attending_model(0.4, LayerKind::gatv2)}) {
             Setup s(p.name, graph, 8, {}, exactly, {}, model);
             INFO(p.name << ", kind of layer " << static_cast<int>(model.model.kind) << ", " << s.unsupported());
             if (!s.unsupported().empty()) {

@@ -125,6 +125,11 @@ TEST_CASE("so does attention's, through scores, softmax and heads, with and with
                     check_gradient(gat, graph);
                     gat.model.attention_dropout = 0.3;  // every evaluation of the loss draws the same masks
                     check_gradient(gat, graph);
+                    gat.name = "GATv2";
+                    gat.model.kind = LayerKind::gatv2;
+                    check_gradient(gat, graph);
+                    gat.model.share_weights = true;
+                    check_gradient(gat, graph);
                 }
 }
 

@@ -166,6 +166,65 @@ TEST_CASE("kernel: attention's backward pass, in one stage and in two") {
         16);
 }
 
+TEST_CASE("kernel: dynamic attention, and both walks of its backward pass, in one stage and in two") {
+    for_every_backend(
+        [](BackendPair& pair) {
+            const Csr a = matrix(40, 150), back = transposed(a);
+            const Csr forward_halves[] = {columns(a, 0, 70), columns(a, 70, 150)},
+                      back_halves[] = {columns(back, 0, 17), columns(back, 17, 40)};
+            const auto compare = [&](Shape s, double rate) {
+                INFO(s.heads << " heads, width " << s.width << ", dropout " << rate << ", " << pair.what);
+                const AttentionHeads heads = heads_of(s, rate);
+                const std::int64_t w = s.width, h = s.heads;
+                const Twin vector(pair, random_matrix(1, w, 1)), t(pair, random_matrix(a.cols, w, 2)),
+                    given(pair, random_matrix(a.rows, 2 * w + 2 * h, 3));
+                const TwinRows whole(pair, a.rows, s), staged(pair, a.rows, s);
+                const auto nothing = [&](std::int64_t rows) { return Twin(pair, TwinRows::nothing(rows, w)); };
+                const Twin u = nothing(a.rows), u_staged = nothing(a.rows), v = nothing(a.cols),
+                           v_staged = nothing(a.cols), sums = nothing(a.cols), sums_staged = nothing(a.cols);
+                const Stage first{.first = true, .last = false}, last{.first = false, .last = true};
+                pair.both([&](Backend& k, std::size_t i) {
+                    const auto rows_of = [&](const TwinRows& rows) {
+                        AttentionRows all = rows[i];
+                        all.slopes = all.slope_sums = {nullptr, a.rows, 0, 0, all.z.dtype};
+                        return all;
+                    };
+                    const MatrixView s_i = given[i].cols_from(w, w);
+                    const std::unique_ptr<PreparedMatrix> forward = k.prepare(a), backward = k.prepare(back),
+                                                          half_a = k.prepare(forward_halves[0]),
+                                                          half_b = k.prepare(forward_halves[1]),
+                                                          back_a = k.prepare(back_halves[0]),
+                                                          back_b = k.prepare(back_halves[1]);
+                    const MatrixView t_a = t[i].rows_from(0, 70), t_b = t[i].rows_from(70, 80);
+                    k.dynamic_attend(*forward, heads, vector[i], t[i], s_i, rows_of(whole), {});
+                    k.dynamic_attend(*half_a, heads, vector[i], t_a, s_i, rows_of(staged), first);
+                    k.dynamic_attend(*half_b, heads, vector[i], t_b, s_i, rows_of(staged), last);
+                    k.copy(whole.maxima[i], given[i].cols_from(2 * w, h));
+                    k.dynamic_backward_rows(*forward, heads, vector[i], t[i], given[i], u[i], {});
+                    k.dynamic_backward_rows(*half_a, heads, vector[i], t_a, given[i], u_staged[i], first);
+                    k.dynamic_backward_rows(*half_b, heads, vector[i], t_b, given[i], u_staged[i], last);
+                    k.dynamic_backward_neighbours(*backward, heads, vector[i], given[i], t[i], v[i], sums[i], {});
+                    k.dynamic_backward_neighbours(*back_a, heads, vector[i], given[i].rows_from(0, 17), t[i],
+                                                  v_staged[i], sums_staged[i], first);
+                    k.dynamic_backward_neighbours(*back_b, heads, vector[i], given[i].rows_from(17, 23), t[i],
+                                                  v_staged[i], sums_staged[i], last);
+                    k.synchronize(StreamRole::compute);
+                });
+                // Scores are sums of as many terms as a head has columns.
+                const double allowed = pair.tolerance(150 + 4 * w / h) / (1 - rate);
+                CHECK(whole.z.difference() < allowed);
+                CHECK(staged.z.difference() < allowed);
+                CHECK(whole.maxima.difference() < allowed);
+                CHECK(staged.maxima.difference() < allowed);
+                for (const Twin* found : {&u, &u_staged, &v, &v_staged, &sums, &sums_staged})
+                    CHECK(found->difference() < allowed);
+            };
+            for (const Shape s : shapes)
+                for (const double rate : {0.0, 0.5}) compare(s, rate);
+        },
+        16);
+}
+
 TEST_CASE("kernel: dots, sums, multiples, means of heads") {
     for_every_backend([](BackendPair& pair) {
         for (const Shape s : shapes)

@@ -49,7 +49,7 @@ std::vector<ModelVariant> models() {
     sage.model.self_loops = false;
     several.name = "several labels";
     several.labels = Labels::several;
-    return {small_model(), sage, several, attending_model()};
+    return {small_model(), sage, several, attending_model(), attending_model(0, LayerKind::gatv2)};
 }
 
 Set minibatches(const std::string& sampler, std::int64_t size) {
@@ -57,8 +57,8 @@ Set minibatches(const std::string& sampler, std::int64_t size) {
 }
 
 /// What one rank sends in a step, counted edge by edge: each vertex once to each other rank that aggregates from it,
-/// or, backward, whose vertices it aggregates from; of each layer the input, and the gradient of the output. Attention's
-/// layers send w + H numbers and, backward, w + 3H.
+/// or, backward, whose vertices it aggregates from; of each layer the input, and the gradient of the output. GAT's layers
+/// send w + H numbers and, backward, w + 3H; GATv2's w, 2w + 2H, and w again.
 std::int64_t sent_elements(const Setup& s, const std::vector<GlobalId>& vertices, const OwnedDataset& batch) {
     const auto& widths = s.model().widths;
     const auto ranks = static_cast<std::size_t>(s.ranks());
@@ -82,10 +82,12 @@ std::int64_t sent_elements(const Setup& s, const std::vector<GlobalId>& vertices
         }
     std::int64_t elements = 0;
     for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
-        if (s.model().kind == LayerKind::gat) {
-            const std::int64_t heads = s.model().heads[l], last = l + 2 == widths.size() ? heads : 1;
-            elements +=
-                rows_forward * (widths[l + 1] * last + heads) + rows_backward * (widths[l + 1] * last + 3 * heads);
+        if (s.model().attends()) {
+            const std::int64_t heads = s.model().heads[l],
+                               w = widths[l + 1] * (l + 2 == widths.size() ? heads : 1);
+            const bool dynamic = s.model().kind == LayerKind::gatv2;
+            elements += rows_forward * (dynamic ? 2 * w : w + heads);  // once more, backward
+            elements += rows_backward * (dynamic ? 2 * w + 2 * heads : w + 3 * heads);
         } else {
             elements += rows_forward * widths[l] + rows_backward * widths[l + 1];
         }
@@ -133,7 +135,7 @@ TEST_CASE("minibatch: a step is serial's on the same batch") {
 
 TEST_CASE("minibatch: a batch of all vertices is serial training, dropout too") {
     for (const auto& graph : test_graphs())
-        for (ModelVariant model : {small_model(), attending_model(0.4)}) {
+        for (ModelVariant model : {small_model(), attending_model(0.4), attending_model(0.4, LayerKind::gatv2)}) {
             model.train.dropout = 0.3;
             model.train.input_dropout = 0.2;
             Setup s("minibatch-p2p", graph, 1, minibatches("vertices", 1 << 20), exactly, {}, model);

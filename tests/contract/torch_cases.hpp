@@ -56,10 +56,12 @@ inline ModelSpec model_of(const json& c) {
     ModelSpec m;
     m.widths = c.at("widths").get<std::vector<std::int64_t>>();
     m.activation = activations.at(c.at("activation"));
-    m.kind =
-        std::map<std::string, LayerKind>{
-            {"gcn", LayerKind::gcn}, {"sage", LayerKind::sage}, {"gin", LayerKind::gin}, {"gat", LayerKind::gat}}
-            .at(c.at("layers"));
+    m.kind = std::map<std::string, LayerKind>{{"gcn", LayerKind::gcn},
+                                              {"sage", LayerKind::sage},
+                                              {"gin", LayerKind::gin},
+                                              {"gat", LayerKind::gat},
+                                              {"gatv2", LayerKind::gatv2}}
+                 .at(c.at("layers"));
     m.epsilon = c.at("epsilon");
     m.normalisation =
         std::map<std::string, Normalisation>{
@@ -67,12 +69,13 @@ inline ModelSpec model_of(const json& c) {
             .at(c.at("normalisation"));
     m.self_loops = c.at("self_loops");
     m.bias = c.at("bias");
-    if (m.kind != LayerKind::gat) return m;
+    if (!m.attends()) return m;
     m.heads = c.at("heads").get<std::vector<std::int64_t>>();
     m.combine = c.at("combine") == "mean" ? HeadsCombined::mean : HeadsCombined::columns;
     m.negative_slope = c.at("negative_slope");
     m.residual = c.at("residual");
     m.attention_dropout = c.value("attention_dropout", 0.0);
+    m.share_weights = c.value("share_weights", false);
     return m;
 }
 

@@ -37,6 +37,8 @@ compare() {
 for layers in gcn sage; do
     for name in torch.sparse pyg dgl; do compare "$layers" "$name"; done
 done
-for name in pyg dgl; do compare gat "$name"; done
+for layers in gat gatv2; do
+    for name in pyg dgl; do compare "$layers" "$name"; done
+done
 [[ $there -gt 0 ]] || exit 77
 echo ok

@@ -158,7 +158,7 @@ TEST_CASE("faults: the same trainings without them are not accused") {
         INFO(key << told(v));
         CHECK(v.faults.empty());
         CHECK(v.same_bits);
-        const char* const sums = t.model.model.kind == LayerKind::gat ? "attention" : "spmm";
+        const char* const sums = t.model.model.attends() ? "attention" : "spmm";
         for (const char* check :
              {sums, "gemm", "activation-backward", "column-sums", "loss", "optimizer", "volume", "memory",
               "reference", "step", "rerun", "float64", "all-reduce", "probe", "score", "logits"}) {

@@ -121,6 +121,11 @@ TEST_CASE("keys that came later are part of an identity where they are not the d
     other = gat;
     other.model.attention_dropout = 0.1;
     CHECK(cell_digest(gat) != cell_digest(other));
+    other = gat;
+    other.model.kind = LayerKind::gatv2;
+    Cell shared = other;
+    shared.model.share_weights = true;
+    CHECK(cell_digest(shared) != cell_digest(other));
 }
 
 TEST_CASE("what an identity leaves out can be named in expressions: it has the default") {
@@ -132,7 +137,7 @@ TEST_CASE("what an identity leaves out can be named in expressions: it has the d
         CHECK(field_text(named, std::string(f.path)) == f.fallback);
         ++later;
     }
-    CHECK(later == 5);
+    CHECK(later == 6);
     const auto cells = read(
                            "dataset: {generate: dcsbm}\nscheme: serial\npartitioner: random\ngpus: 1\n"
                            "model: {layers: gat, hidden: [8]}\nmatrix:\n  model.heads: [1, [4, 1]]\n  exclude:\n"

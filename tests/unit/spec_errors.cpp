@@ -84,19 +84,21 @@ TEST_CASE("what contradicts the kind of layers is refused where it is written") 
                Contains("model.self_loops: layers: gin adds a vertex's own row by itself"));
     CHECK_THAT(complaint(head + "model: {layers: sage, epsilon: 0.5}\n"),
                Contains("model.epsilon: is GIN's; model.layers is sage"));
-    CHECK_THAT(complaint(head + "model: {layers: gan}\n"), Contains("allowed: gcn, sage, gin, gat"));
+    CHECK_THAT(complaint(head + "model: {layers: gan}\n"), Contains("allowed: gcn, sage, gin, gat, gatv2"));
     CHECK_THAT(complaint(head + "model: {layers: gat, normalisation: mean}\n"),
                Contains("model.normalisation: layers: gat has none; found mean"));
     CHECK_THAT(complaint(head + "model: {layers: gat, epsilon: 1}\n"), Contains("model.epsilon: is GIN's"));
 }
 
-TEST_CASE("GAT's keys are for GAT alone, and its heads divide what they share") {
+TEST_CASE("GAT's keys are for GAT and GATv2 alone, and its heads divide what they share") {
     for (const char* key :
          {"heads: 2", "combine: mean", "negative_slope: 0.1", "residual: true", "attention_dropout: 0.1"}) {
         const std::string found = complaint(head + "model: {layers: sage, " + key + "}\n");
         INFO(found);
-        CHECK_THAT(found, Contains("is GAT's; model.layers is sage"));
+        CHECK_THAT(found, Contains("is GAT's and GATv2's; model.layers is sage"));
     }
+    CHECK_THAT(complaint(head + "model: {layers: gat, share_weights: true}\n"),
+               Contains("model.share_weights: is GATv2's; model.layers is gat"));
     CHECK_THAT(complaint(head + "model: {layers: gat, hidden: [16, 12], heads: 8}\n"),
                Contains("model.hidden: layer 1 has 12 columns for 8 heads") && Contains("a multiple of 8"));
     CHECK_THAT(complaint(head + "model: {layers: gat, hidden: [16], heads: [8, 4, 1]}\n"),

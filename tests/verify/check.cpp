@@ -39,7 +39,7 @@ std::string net_problem(const NetScheme& scheme, const Problem& problem, const C
                         bool aggregated_input, const VerifiedTraining& v, const ProcessGroup& world) {
     const auto& widths = problem.model.widths;
     std::int64_t forward_width = 0, backward_width = 0;
-    const bool attends = problem.model.kind == LayerKind::gat;
+    const bool attends = problem.model.attends();
     for (std::size_t l = aggregated_input ? 1 : 0; l + 1 < widths.size(); ++l) {
         // A row of attention: all heads' columns, and one number or three for each head. The last layer has their mean.
         const std::int64_t heads = attends ? problem.model.heads_of(static_cast<int>(l)) : 0,

@@ -18,7 +18,8 @@ namespace {
 constexpr std::int64_t random_features = 11, hidden_1 = 7, hidden_2 = 9;
 constexpr std::int32_t random_classes = 4;
 
-const std::vector<LayerKind> every_kind = {LayerKind::gcn, LayerKind::sage, LayerKind::gin, LayerKind::gat};
+const std::vector<LayerKind> every_kind = {LayerKind::gcn, LayerKind::sage, LayerKind::gin, LayerKind::gat,
+                                           LayerKind::gatv2};
 
 struct Source {
     const char* name;
@@ -50,7 +51,8 @@ std::string name_of(LayerKind kind) {
     return kind == LayerKind::gcn    ? "gcn"
            : kind == LayerKind::sage ? "sage"
            : kind == LayerKind::gin  ? "gin"
-                                     : "gat";
+           : kind == LayerKind::gat  ? "gat"
+                                     : "gatv2";
 }
 
 /// Normalisation and self-loops as experiments have them by default; an ε that shows on GIN's diagonal.
@@ -58,9 +60,9 @@ ModelSpec model_of(LayerKind kind, const DatasetView& data) {
     ModelSpec model{.kind = kind, .widths = {data.feature_count, hidden_1, hidden_2, data.classes}};
     if (kind == LayerKind::gcn) return model;
     model.normalisation = kind == LayerKind::sage ? Normalisation::mean : Normalisation::none;
-    model.self_loops = kind == LayerKind::gat;
+    model.self_loops = model.attends();
     if (kind == LayerKind::gin) model.epsilon = 0.25;
-    if (kind == LayerKind::gat) {
+    if (model.attends()) {
         model.heads = {hidden_1, 3, 2};
         model.attention_dropout = 0.25;
     }

@@ -1,6 +1,7 @@
 #pragma once
 #include <gnnbench/verbs/attention.hpp>
 #include <gnnbench/verbs/dense.hpp>
+#include <gnnbench/verbs/dynamic_attention.hpp>
 #include <gnnbench/verbs/elementwise.hpp>
 #include <gnnbench/verbs/loss.hpp>
 #include <gnnbench/verbs/optimizer.hpp>
@@ -19,12 +20,13 @@
 #define GNNBENCH_EACH_PRODUCT(X) GNNBENCH_SPARSE_VERBS(X) GNNBENCH_DENSE_VERBS(X)
 
 /// X(V) for each struct verb::V.
-#define GNNBENCH_EACH_VERB(X)     \
-    GNNBENCH_EACH_PRODUCT(X)      \
-    GNNBENCH_ATTENTION_VERBS(X)   \
-    GNNBENCH_ELEMENTWISE_VERBS(X) \
-    GNNBENCH_LOSS_VERBS(X)        \
-    GNNBENCH_OPTIMIZER_VERBS(X)   \
+#define GNNBENCH_EACH_VERB(X)           \
+    GNNBENCH_EACH_PRODUCT(X)            \
+    GNNBENCH_ATTENTION_VERBS(X)         \
+    GNNBENCH_DYNAMIC_ATTENTION_VERBS(X) \
+    GNNBENCH_ELEMENTWISE_VERBS(X)       \
+    GNNBENCH_LOSS_VERBS(X)              \
+    GNNBENCH_OPTIMIZER_VERBS(X)         \
     GNNBENCH_ROW_VERBS(X)
 
 /// Declares, in a class that derives from Backend, that it performs every verb.

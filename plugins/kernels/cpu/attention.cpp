@@ -1,4 +1,4 @@
-#include "attention.hpp"
+#include "dynamic_attention.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -76,6 +76,38 @@ void attend_backward(const verb::AttendBackward& v, int threads) {
 }
 
 template <class T>
+void dynamic_attend(const verb::DynamicAttend& v, int threads) {
+    const DynamicAttendCall<T> call{.a = rows_of<T>(v.a),
+                                    .dropout = mask_of<T>(v.shape, v.a, false),
+                                    .heads = v.shape.heads,
+                                    .slope = static_cast<T>(v.shape.slope),
+                                    .vector = v.vector,
+                                    .b = v.b,
+                                    .s = v.s,
+                                    .rows = v.rows,
+                                    .stage = v.stage};
+    by_runs(call.a, 2 * call.b.cols, threads, [&](RowRange rows) { dynamic_operations<T>().attend(call, rows); });
+}
+
+template <class T>
+void dynamic_backward(const verb::DynamicBackward& v, int threads) {
+    const bool of_rows = v.side == AttentionSide::rows;
+    const DynamicBackwardCall<T> call{.a = rows_of<T>(v.a),
+                                      .dropout = mask_of<T>(v.shape, v.a, !of_rows),
+                                      .of_rows = of_rows,
+                                      .heads = v.shape.heads,
+                                      .slope = static_cast<T>(v.shape.slope),
+                                      .vector = v.vector,
+                                      .b = v.b,
+                                      .own = v.own,
+                                      .slopes = v.slopes,
+                                      .sums = v.sums,
+                                      .first = v.stage.first};
+    by_runs(call.a, 4 * v.slopes.cols, threads,
+            [&](RowRange rows) { dynamic_operations<T>().backward(call, rows); });
+}
+
+template <class T>
 void head_dots(const verb::HeadDots& v, int threads) {
     by_rows(v.x, threads, [&](RowRange rows) { attention_operations<T>().head_dots(v, rows); });
 }
@@ -146,14 +178,16 @@ void spread_to_heads(const verb::SpreadToHeads& v, int threads) {
     });
 }
 
-#define GNNBENCH_ATTENTION_OF(T)                                        \
-    template void attend<T>(const verb::Attend&, int);                  \
-    template void attend_backward<T>(const verb::AttendBackward&, int); \
-    template void head_dots<T>(const verb::HeadDots&, int);             \
-    template void head_sums<T>(const verb::HeadSums&, int);             \
-    template void add_heads<T>(const verb::AddHeads&, int);             \
-    template void rescale_heads<T>(const verb::RescaleHeads&, int);     \
-    template void mean_of_heads<T>(const verb::MeanOfHeads&, int);      \
+#define GNNBENCH_ATTENTION_OF(T)                                          \
+    template void attend<T>(const verb::Attend&, int);                    \
+    template void attend_backward<T>(const verb::AttendBackward&, int);   \
+    template void dynamic_attend<T>(const verb::DynamicAttend&, int);     \
+    template void dynamic_backward<T>(const verb::DynamicBackward&, int); \
+    template void head_dots<T>(const verb::HeadDots&, int);               \
+    template void head_sums<T>(const verb::HeadSums&, int);               \
+    template void add_heads<T>(const verb::AddHeads&, int);               \
+    template void rescale_heads<T>(const verb::RescaleHeads&, int);       \
+    template void mean_of_heads<T>(const verb::MeanOfHeads&, int);        \
     template void spread_to_heads<T>(const verb::SpreadToHeads&, int);
 GNNBENCH_ATTENTION_OF(float)
 GNNBENCH_ATTENTION_OF(double)

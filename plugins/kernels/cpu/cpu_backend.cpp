@@ -9,7 +9,7 @@
 #include <gnnbench/transport.hpp>
 #include <gnnbench/usize.hpp>
 
-#include "attention.hpp"
+#include "dynamic_attention.hpp"
 #include "gemm.hpp"
 #include "limits.hpp"
 #include "loss_shard.hpp"
@@ -177,6 +177,14 @@ void CpuBackend<T>::perform(const verb::Attend& v) {
 template <class T>
 void CpuBackend<T>::perform(const verb::AttendBackward& v) {
     cpu::attend_backward<T>(v, threads_);
+}
+template <class T>
+void CpuBackend<T>::perform(const verb::DynamicAttend& v) {
+    cpu::dynamic_attend<T>(v, threads_);
+}
+template <class T>
+void CpuBackend<T>::perform(const verb::DynamicBackward& v) {
+    cpu::dynamic_backward<T>(v, threads_);
 }
 template <class T>
 void CpuBackend<T>::perform(const verb::HeadDots& v) {

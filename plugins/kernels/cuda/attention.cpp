@@ -3,7 +3,7 @@
 
 #include <gnnbench/error.hpp>
 
-#include "attention.hpp"
+#include "dynamic_attention.hpp"
 #include "check.hpp"
 #include "cuda_backend.hpp"
 #include "prepared.hpp"
@@ -63,6 +63,45 @@ void CudaBackend::perform(const verb::AttendBackward& v) {
         call.c = dense<T>(v.c);
         call.first = v.stage.first;
         check(cuda::attend_backward(call, compute()), "launching attend_backward");
+    });
+}
+
+void CudaBackend::perform(const verb::DynamicAttend& v) {
+    typed([&]<class T>(T) {
+        DynamicAttendCall<T> call;
+        call.a = entries_of<T>(v.a);
+        call.dropout = mask_of(v.shape, v.a, false);
+        call.kept_scale = static_cast<T>(v.shape.dropout.scale());
+        call.heads = v.shape.heads;
+        call.slope = static_cast<T>(v.shape.slope);
+        call.vector = static_cast<const T*>(v.vector.data);
+        call.b = dense<T>(v.b);
+        call.s = dense<T>(v.s);
+        call.z = dense<T>(v.rows.z);
+        call.maxima = dense<T>(v.rows.maxima);
+        call.sums = dense<T>(v.rows.sums);
+        call.first = v.stage.first;
+        call.last = v.stage.last;
+        check(cuda::dynamic_attend(call, compute()), "launching dynamic_attend");
+    });
+}
+
+void CudaBackend::perform(const verb::DynamicBackward& v) {
+    typed([&]<class T>(T) {
+        DynamicBackwardCall<T> call;
+        call.a = entries_of<T>(v.a);
+        call.of_rows = v.side == AttentionSide::rows;
+        call.dropout = mask_of(v.shape, v.a, !call.of_rows);
+        call.kept_scale = static_cast<T>(v.shape.dropout.scale());
+        call.heads = v.shape.heads;
+        call.slope = static_cast<T>(v.shape.slope);
+        call.vector = static_cast<const T*>(v.vector.data);
+        call.b = dense<T>(v.b);
+        call.own = dense<T>(v.own);
+        call.slopes = dense<T>(v.slopes);
+        call.sums = dense<T>(v.sums);
+        call.first = v.stage.first;
+        check(cuda::dynamic_backward(call, compute()), "launching dynamic_backward");
     });
 }
 

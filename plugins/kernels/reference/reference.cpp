@@ -10,7 +10,7 @@
 #include <gnnbench/transport.hpp>
 #include <gnnbench/usize.hpp>
 
-#include "attention.hpp"
+#include "dynamic_attention.hpp"
 #include "plain.hpp"
 
 namespace gnnbench {
@@ -171,6 +171,8 @@ private:
 
     void perform(const verb::Attend& v) override { reference::attend<T>(v); }
     void perform(const verb::AttendBackward& v) override { reference::attend_backward<T>(v); }
+    void perform(const verb::DynamicAttend& v) override { reference::dynamic_attend<T>(v); }
+    void perform(const verb::DynamicBackward& v) override { reference::dynamic_backward<T>(v); }
     void perform(const verb::HeadDots& v) override { reference::head_dots<T>(v); }
     void perform(const verb::HeadSums& v) override { reference::head_sums<T>(v); }
     void perform(const verb::AddHeads& v) override { reference::add_heads<T>(v); }

@@ -84,6 +84,19 @@ auto performed_by(const std::shared_ptr<Backend>& b, const verb::AttendBackward&
         b->run(verb::AttendBackward{*contents, shape, x, own, c, stage});
     };
 }
+auto performed_by(const std::shared_ptr<Backend>& b, const verb::DynamicAttend& v) {
+    const auto contents = static_cast<const SizedMatrix&>(v.a).contents;
+    return [b, contents, shape = v.shape, vector = v.vector, x = v.b, s = v.s, rows = v.rows, stage = v.stage] {
+        b->run(verb::DynamicAttend{*contents, shape, vector, x, s, rows, stage});
+    };
+}
+auto performed_by(const std::shared_ptr<Backend>& b, const verb::DynamicBackward& v) {
+    const auto contents = static_cast<const SizedMatrix&>(v.a).contents;
+    return [b, contents, side = v.side, shape = v.shape, vector = v.vector, x = v.b, own = v.own,
+            slopes = v.slopes, sums = v.sums, stage = v.stage] {
+        b->run(verb::DynamicBackward{*contents, side, shape, vector, x, own, slopes, sums, stage});
+    };
+}
 auto performed_by(const std::shared_ptr<Backend>& b, const verb::Spmm& v) { return performed_by_prepared(b, v); }
 auto performed_by(const std::shared_ptr<Backend>& b, const verb::SpmmTransposed& v) {
     return performed_by_prepared(b, v);
@@ -341,6 +354,15 @@ void SimulatedBackend::perform(const verb::Attend& v) {
 }
 void SimulatedBackend::perform(const verb::AttendBackward& v) {
     attend(v.a, v.b, std::array{verb::reads(v.own), verb::writes(v.c)}, v.stage, values_of(v));
+}
+void SimulatedBackend::perform(const verb::DynamicAttend& v) {
+    const std::array others{verb::reads(v.s), verb::writes(v.rows.z), verb::writes(v.rows.maxima),
+                            verb::writes(v.rows.sums)};
+    attend(v.a, v.b, others, v.stage, values_of(v));
+}
+void SimulatedBackend::perform(const verb::DynamicBackward& v) {
+    attend(v.a, v.b, std::array{verb::reads(v.own), verb::writes(v.slopes), verb::writes(v.sums)}, v.stage,
+           values_of(v));
 }
 void SimulatedBackend::perform(const verb::HeadDots& v) { stream(v.operands(), values_of(v)); }
 void SimulatedBackend::perform(const verb::HeadSums& v) {

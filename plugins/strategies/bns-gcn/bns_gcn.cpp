@@ -67,7 +67,7 @@ public:
     std::string approximation_of(const ModelSpec& model, const Params& params) const override {
         const double p = sampling_rate(params).p;
         std::string text = approximation(params);
-        if (model.kind == LayerKind::gat && p > 0 && p < 1) text += "; a softmax over a sample is biased";
+        if (model.attends() && p > 0 && p < 1) text += "; a softmax over a sample is biased";
         return text;
     }
     std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
@@ -112,7 +112,7 @@ public:
             }
             m.matrix(received, widest);
             m.matrix(sent, widest);
-            m.matrix(received, plan(p).widest_again());
+            m.matrix(received, plan(p).widest_room());
             m.list<std::int32_t>(whole);  // rows that others need
             if (rate.p == 1) return;
             m.list<std::int32_t>(told);  // samples of both sides

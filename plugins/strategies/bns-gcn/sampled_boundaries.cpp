@@ -55,7 +55,7 @@ public:
         columns_ = std::make_unique<SampledColumns>(halo.own.rows, halo.remote, received, nonzeros, backend_);
         received_ = backend_.matrix(received, plan.widest_operand());
         sent_ = backend_.matrix(sent, plan.widest_operand());
-        room_ = backend_.matrix(received, plan.widest_again());
+        room_ = backend_.matrix(received, plan.widest_room());
         exchanges_ = agree_on_exchanges(rank.processes);
     }
 
@@ -106,8 +106,9 @@ public:
         const CsrView a = columns_->backward();
         const auto rows = [&](const Matrix& m, std::int64_t width) { return m.view().reshaped(a.rows, width); };
         if (a.rows > 0)
-            sum.sum_for(*backend_.refer(a), rows(received_, again), rows(room_, again), rows(received_, returned));
-        sum.add_own(own_transposed());
+            sum.sum_for({*backend_.refer(columns_->forward()), *backend_.refer(a)}, rows(received_, again),
+                        rows(room_, sum.room_columns()), rows(received_, returned));
+        sum.add_own({*own_, own_transposed()});
         const Event arrived = start_return(returned);
         backend_.wait(StreamRole::compute, arrived);
         add_returned(sum.sums());

@@ -23,8 +23,8 @@ bool by_outer_product(const Params& params) { return params.choice("backward") =
 
 ProductDirections directions(const Problem& p) {
     if (!by_outer_product(p.params)) return ProductDirections::both;
-    return p.model.kind == LayerKind::gat ? ProductDirections::forward_and_transposed_blocks
-                                          : ProductDirections::forward_and_its_transposes;
+    return p.model.attends() ? ProductDirections::forward_and_transposed_blocks
+                             : ProductDirections::forward_and_its_transposes;
 }
 
 LayerPlan plan(const Problem& p) {
@@ -51,7 +51,7 @@ public:
         if (world_.size() > 1) receive_ = {backend_, index_.largest(), receive_columns(p)};
         if (!by_outer_product_) return;
         if (world_.size() > 1) partial_ = {backend_, index_.vertices(), partial_columns(p)};
-        if (world_.size() > 1) room_ = backend_.matrix(index_.largest(), plan(p).widest_again());
+        if (world_.size() > 1) room_ = backend_.matrix(index_.largest(), plan(p).widest_room());
         for (Part j = 0; j < world_.size(); ++j) row_counts_.push_back(index_.size(j));
     }
 
@@ -80,13 +80,15 @@ public:
     // Û^i's rows j ← of (Â_ij)ᵀ and the rows H_j, broadcast once more; then as an outer product.
     void accumulate_returned(ReturnedSum& sum) override {
         const Part i = world_.rank();
-        if (world_.size() == 1) return sum.add_own(rows_.block(Direction::backward, 0));
+        const auto block = [&](Part j) {
+            return ReturnedSum::Block{rows_.block(Direction::forward, j), rows_.block(Direction::backward, j)};
+        };
+        if (world_.size() == 1) return sum.add_own(block(0));
         const MatrixView again = sum.again(), partial = partial_.view(index_.vertices(), sum.sums().cols);
         for (Part j = 0; j < world_.size(); ++j) {
             const MatrixView h_j = j == i ? again : receive_.view(index_.size(j), again.cols);
             world_.broadcast_now(h_j, j);
-            sum.sum_for(rows_.block(Direction::backward, j), h_j,
-                        room_.view().reshaped(index_.size(j), again.cols),
+            sum.sum_for(block(j), h_j, room_.view().reshaped(index_.size(j), sum.room_columns()),
                         partial.rows_from(index_.offset(j), index_.size(j)));
         }
         world_.reduce_scatter_now(partial, sum.sums(), row_counts_);
@@ -139,7 +141,7 @@ public:
             LayerwiseBuffers::state_memory(m, p.index.largest(), receive_columns(p));
             if (!by_outer_product(p.params)) return;
             LayerwiseBuffers::state_memory(m, p.index.vertices(), partial_columns(p));
-            m.matrix(p.index.largest(), plan(p).widest_again());
+            m.matrix(p.index.largest(), plan(p).widest_room());
         };
         return row_parallel_memory(plan(p), p, rank, product, element_bytes);
     }

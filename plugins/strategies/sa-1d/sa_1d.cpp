@@ -56,7 +56,8 @@ public:
     }
 
     void accumulate_returned(ReturnedSum& sum) override {
-        forward_exchange_->return_sums(world_, sum, *transposed_.own, *transposed_.halo, room_);
+        forward_exchange_->return_sums(world_, sum, {*forward_.own, *transposed_.own},
+                                       {*forward_.halo, *transposed_.halo}, room_);
     }
 
 private:
@@ -109,7 +110,7 @@ public:
         const auto product = [&](MemoryStatement& m, std::int64_t widest) {
             const HaloShape forward{counts, rank, p.index.parts(), Direction::forward};
             state_halo_memory(m, forward, widest);
-            m.matrix(rows_of(forward).needed_rows, plan(p).widest_again());
+            m.matrix(rows_of(forward).needed_rows, plan(p).widest_room());
             if (both) state_halo_memory(m, {counts, rank, p.index.parts(), Direction::backward}, widest);
         };
         return row_parallel_memory(plan(p), p, rank, product, element_bytes);
@@ -126,7 +127,7 @@ public:
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         return make_row_parallel_trainer(p, rank, plan(p), [&](const Adjacency& a, std::int64_t widest) {
             return std::make_unique<SparsityAwareSpmm>(a, p.index, rank, widest, backward_of(p.params),
-                                                       plan(p).widest_again());
+                                                       plan(p).widest_room());
         });
     }
 };

@@ -34,9 +34,9 @@ public:
         const LayerPlan layers = plan(p);
         const Policy policy(p.params);
         const std::vector<sancus::CachedLayer> cached = sancus::cached_layers(p, layers);
-        const auto product = [&](int l, Direction d, std::int64_t width) {
-            const bool sent = d == Direction::backward || cached[usize(l)].sends(policy, epoch);
-            return sent ? block_row_volume(p.index, rank, width * element_bytes) : Volume{};
+        const auto product = [&](const LayerProduct& of) {
+            const bool sent = of.direction == Direction::backward || cached[usize(of.layer)].sends(policy, epoch);
+            return sent ? block_row_volume(p.index, rank, of.width * element_bytes) : Volume{};
         };
         const bool bound = policy.when == Policy::When::change;
         return {row_parallel_volume(layers, LayerVolume(product), p.index.parts(), rank, element_bytes),

@@ -3,8 +3,8 @@
 
     VENV/bin/python tests/contract/attention/make.py        (the environment of ../autograd/make.py)
 
-The model is written from the paper's equations (Veličković et al., ICLR 2018, equations 1 to 6) with dense matrices: e_ij
-for all pairs, exponentials where there is an edge, weights of edges as factors of exponentials. Nothing is fused, no
+The models are written from the papers' equations (Veličković et al., ICLR 2018, equations 1 to 6; Brody et al., ICLR 2022,
+equation 7) with dense matrices: e_ij for all pairs, exponentials where there is an edge, weights of edges as factors of exponentials. Nothing is fused, no
 maximum is subtracted, and nothing is shared with gnnbench. Dropout of coefficients has gnnbench's masks: words of
 Philox4x32-10 (Salmon et al., SC 2011), computed here from the paper's definition.
 """
@@ -58,23 +58,35 @@ def layers_of(case):
         yield f, g, h, (g if mean else g // h), mean
 
 
+def leaky(a, argument, slope):
+    """Near 0 rounding would decide the derivative. At 0 itself, between rows of zeros, it is the slope for both."""
+    size = argument.detach().abs()[a > 0]
+    assert bool(((size > 1e-9) | (size == 0)).all())
+    return torch.nn.functional.leaky_relu(argument, slope)
+
+
+def scores(a, x, parameters, heads, d, h, slope):
+    """What head h scores all pairs with, [vertices × vertices], and what it sums up, [vertices × d]."""
+    columns = [k * heads + h for k in range(d)]
+    if "a" in parameters:  # GATv2
+        t = x @ parameters["W"][:, columns]
+        s = x @ parameters["W_row"][:, columns] if "W_row" in parameters else t
+        return leaky(a, s[:, None, :] + t[None, :, :], slope) @ parameters["a"][0, columns], t
+    hw = x @ parameters["W"][:, columns]
+    left, right = hw @ parameters["row"][0, columns], hw @ parameters["neighbour"][0, columns]
+    return leaky(a, left[:, None] + right[None, :], slope), hw
+
+
 def layer(a, x, parameters, heads, d, mean, slope, masks):
-    """parameters: [residual,] W, a_row, a_neighbour[, bias]. Column k · heads + h of HW is column k of head h. masks: of
-    each head's coefficients; empty without dropout."""
-    w, row, neighbour = parameters["W"], parameters["row"], parameters["neighbour"]
+    """parameters: [residual,] W, row, neighbour[, bias], or of GATv2 [residual,] [W_row,] W, a[, bias]. Column k · heads + h
+    of HW is column k of head h. masks: of each head's coefficients; empty without dropout."""
     outputs = []
     for h in range(heads):
-        columns = [k * heads + h for k in range(d)]
-        hw = x @ w[:, columns]
-        left, right = hw @ row[0, columns], hw @ neighbour[0, columns]
-        argument = left[:, None] + right[None, :]
-        # Near 0 rounding would decide the derivative. At 0 itself, between rows of zeros, it is the slope for both.
-        size = argument.detach().abs()[a > 0]
-        assert bool(((size > 1e-9) | (size == 0)).all())
-        weights = a * torch.exp(torch.nn.functional.leaky_relu(argument, slope))
+        e, summed = scores(a, x, parameters, heads, d, h, slope)
+        weights = a * torch.exp(e)
         total = weights.sum(1, keepdim=True)
         alpha = torch.where(total > 0, weights / torch.where(total > 0, total, torch.ones_like(total)), 0.0)
-        outputs.append((alpha * masks[h] if masks else alpha) @ hw)
+        outputs.append((alpha * masks[h] if masks else alpha) @ summed)
     stacked = torch.stack(outputs, 2)  # [vertex, column of a head, head]
     z = stacked.mean(2) if mean else stacked.reshape(x.shape[0], d * heads)
     if "residual" in parameters:
@@ -95,7 +107,7 @@ def forward(a, x, all_parameters, case, epoch):
 
 
 def weights_of(all_parameters):
-    return [p[k] for p in all_parameters for k in ("residual", "W", "row", "neighbour") if k in p]
+    return [p[k] for p in all_parameters for k in ("residual", "W_row", "W", "row", "neighbour", "a") if k in p]
 
 
 def train(g, case):
@@ -105,7 +117,11 @@ def train(g, case):
     all_parameters = []
     for f, g_l, heads, d, _ in layers_of(case):
         p = {"residual": uniform(f, g_l)} if case["residual"] else {}
-        p |= {"W": uniform(f, heads * d), "row": uniform(1, heads * d), "neighbour": uniform(1, heads * d)}
+        if case["layers"] == "gat":
+            p |= {"W": uniform(f, heads * d), "row": uniform(1, heads * d), "neighbour": uniform(1, heads * d)}
+        else:
+            p |= {} if case["share_weights"] else {"W_row": uniform(f, heads * d)}
+            p |= {"W": uniform(f, heads * d), "a": uniform(1, heads * d)}
         if case["bias"]:
             p["bias"] = uniform(1, g_l)
         all_parameters.append(p)
@@ -156,6 +172,17 @@ def cases(graphs):
                         "attention_dropout": rate, "activation": "elu", "bias": True, "self_loops": True,
                         "optimizer": "sgd", "trained_features": i % 3 == 1,
                         "weight_decay": [0.1 / (l + 1) for l in range(len(widths) - 1)]})
+    for share in (False, True):
+        for widths, heads in models:
+            for rate in (0.0, 0.4):
+                i = len(out)
+                out.append({"layers": "gatv2", "share_weights": share, "epsilon": 0.0, "normalisation": "none",
+                            "widths": widths, "heads": heads, "combine": ("concat", "mean")[i % 2],
+                            "residual": i % 3 == 1, "graph": i % len(graphs), "negative_slope": (0.2, 0.05)[i // 3 % 2],
+                            "attention_dropout": rate, "activation": list(ACTIVATIONS)[i % len(ACTIVATIONS)],
+                            "bias": i % 5 != 2, "self_loops": i % 4 != 1, "optimizer": ("sgd", "adam", "adamw")[i // 2 % 3],
+                            "trained_features": i % 6 == 5,
+                            "weight_decay": [0.1 / (l + 1) for l in range(len(widths) - 1)]})
     return [train(graphs[c["graph"]], c) for c in out]
 
 

@@ -43,17 +43,21 @@ private:
 /// for rows that it has received. Those rows it receives once more.
 class ReturnedSum {
 public:
+    /// Block Â_pj and its transpose.
+    struct Block {
+        const PreparedMatrix &block, &transposed;
+    };
     virtual ~ReturnedSum();
     /// This rank's rows [n_p × a] that others receive once more, contiguous.
     virtual MatrixView again() const = 0;
     /// The sums [n_p × s], s ≤ a, contiguous, to which what others return is added.
     virtual MatrixView sums() const = 0;
     /// sums ← of block (Â_pp)ᵀ.
-    virtual void add_own(const PreparedMatrix& a_pp) = 0;
+    virtual void add_own(const Block& a_pp) = 0;
     /// returned [n_j × s] ← what block (Â_pj)ᵀ contributes to the rows `received` [n_j × a], whose memory it may share;
-    /// room [n_j × a]. Both contiguous.
-    virtual void sum_for(const PreparedMatrix& a_pj, MatrixView received, MatrixView room,
-                         MatrixView returned) = 0;
+    /// room [n_j × room_columns()]. All contiguous.
+    virtual void sum_for(const Block& a_pj, MatrixView received, MatrixView room, MatrixView returned) = 0;
+    virtual std::int64_t room_columns() const = 0;
 };
 
 /// Multiplies this rank's rows of Â or Âᵀ by a dense matrix that all ranks hold by rows: the one thing that a layer

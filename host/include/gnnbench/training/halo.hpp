@@ -111,10 +111,10 @@ public:
     /// Both at once.
     void return_now(Communicator& world, MatrixView c);
 
-    /// Rows are received once more, summed up for by `remote`, the halo's transposed block, and returned to `sum`'s; own: the
-    /// own block's. `room`: of a row for each that is needed, at least as wide as it is received.
-    void return_sums(Communicator& world, ReturnedSum& sum, const PreparedMatrix& own,
-                     const PreparedMatrix& remote, const Matrix& room);
+    /// Rows are received once more, summed up for by `remote`, the halo's block, and returned to `sum`'s. `room`: a row for each
+    /// that is needed.
+    void return_sums(Communicator& world, ReturnedSum& sum, const ReturnedSum::Block& own,
+                     const ReturnedSum::Block& remote, const Matrix& room);
 
     /// By messages, they leave from the receive buffer, and arrive in the send buffer.
     std::vector<RowMessage> return_sends(std::int64_t width) { return receives(width); }

@@ -30,8 +30,9 @@ struct ParameterSpec {
 /// How a layer attends, and what it makes of its heads.
 struct AttentionSpec {
     AttentionHeads shape;
-    bool mean = false;   ///< Z is the heads' mean; else their columns
-    double dropout = 0;  ///< of coefficients, in training
+    bool mean = false;     ///< Z is the heads' mean; else their columns
+    double dropout = 0;    ///< of coefficients, in training
+    bool dynamic = false;  ///< GATv2's scores
 };
 
 /// All trained matrices in the order of use: layer by layer, in each of its linear maps the weights, then the bias.
@@ -63,7 +64,7 @@ std::vector<LayerSpec> layers_of(const ModelSpec& model, bool trains_input);
 
 /// A layer's trained matrices on the device, or their gradients; empty views where it has none.
 struct LayerParameters {
-    MatrixView weight, self_weight, bias, attention_row, attention_neighbour;
+    MatrixView weight, self_weight, bias, attention_row, attention_neighbour, row_weight;
 };
 
 /// A layer's products by Â, each checked against the width that the layer states.
@@ -146,8 +147,11 @@ public:
     /// Columns of each matrix [n × …] that replicas of a rank's rows add up in turn, or take the maxima of, to complete a product
     /// of which each has a part.
     virtual std::vector<std::int64_t> combined(Direction d) const { return {width(d)}; }
-    /// Columns of the forward pass' rows that others receive once more, backward, where sums are returned; 0: none.
+    /// Columns of the forward pass' rows that others receive once more, backward; 0: none.
     virtual std::int64_t again() const { return 0; }
+    virtual std::vector<std::int64_t> combined_again() const { return {}; }
+    /// Columns of the room in which sums are made before they are returned; 0: none are.
+    virtual std::int64_t room() const { return 0; }
     /// H itself is multiplied by Â, so that rows of it may travel.
     virtual bool aggregates_input() const { return false; }
     /// H itself is multiplied by a dense matrix: HW, or HᵀG.
@@ -168,8 +172,9 @@ protected:
     /// The epilogue of the product that is the last one unless self weights follow.
     Epilogue epilogue_without_self(const ForwardStep& s) const;
     void bias_gradient(const BackwardStep& s) const;
-    /// dW = leftᵀ right, dW_self = Hᵀ G; then gradients_ready.
-    void weight_gradients(const BackwardStep& s, const LayerInput& left, ConstMatrixView right) const;
+    /// dW = leftᵀ right, dW_row = Hᵀ of_row, dW_self = Hᵀ G; then gradients_ready.
+    void weight_gradients(const BackwardStep& s, const LayerInput& left, ConstMatrixView right,
+                          ConstMatrixView of_row = {}) const;
     /// dH ← dH + G W_selfᵀ.
     void add_self_input_gradient(const BackwardStep& s) const;
 
@@ -193,9 +198,10 @@ std::shared_ptr<const Layer> dense(const LayerSpec& spec);
 /// Z = TW.           dW = TᵀG.                             no SpMM: T = ÂX is kept from set-up, beside X for the self
 /// weights; layer 0 only, its input not trained. (BNS-GCN's and PipeGCN's `--use-pp`: one product of [X, ÂX])
 std::shared_ptr<const Layer> aggregated_at_setup(const LayerSpec& spec);
-/// Of a layer that attends (attention_layer.cpp), backward on the ranks of the sums' rows. Widths w + H, w + 3H.
+/// Of a layer that attends (attention_layer.cpp, dynamic_attention_layer.cpp), backward on the ranks of the sums' rows. Widths
+/// w + H, w + 3H; GATv2's w, 2w + 2H, and w again.
 std::shared_ptr<const Layer> attention(const LayerSpec& spec);
-/// The same, where ranks return sums for the rows that they received. Widths w + H, w; w + H again.
+/// The same, where ranks return sums for the rows that they received. Widths w + H, w, and w + H again; GATv2's w, w, w.
 std::shared_ptr<const Layer> returned_attention(const LayerSpec& spec);
 
 }  // namespace gnnbench

@@ -49,8 +49,8 @@ struct LayerPlan {
     /// Which forms of X are held: one, or both where layer 0 aggregates X and then multiplies Xᵀ.
     bool holds_sparse_input() const { return sparse_features && layer(0).multiplies_input(); }
     bool holds_dense_input() const { return !sparse_features || layer(0).aggregates_input(); }
-    /// The widest rows that are received again where sums are returned; 0: none are.
-    std::int64_t widest_again() const;
+    /// Columns of the room in which sums are made before they are returned; 0: none are.
+    std::int64_t widest_room() const;
     /// Columns of X that set-up aggregates at a time, in buffers of the epoch; 0 where it does not.
     std::int64_t setup_panel() const;
     /// The widest operand of a DistributedSpmm.

@@ -36,7 +36,13 @@ Volume row_parallel_volume(const LayerPlan& plan, const SpmmVolume& product, int
                            std::int64_t element_bytes);
 
 /// The same where a layer's product may differ from another's of its width: the first argument is its number in the plan.
-using LayerVolume = std::function<Volume(int, Direction, std::int64_t width)>;
+struct LayerProduct {
+    int layer = 0;
+    Direction direction = Direction::forward;
+    std::int64_t width = 0;
+    bool again = false;  ///< backward, of the forward pass' rows (Layer::again)
+};
+using LayerVolume = std::function<Volume(const LayerProduct&)>;
 Volume row_parallel_volume(const LayerPlan& plan, const LayerVolume& product, int ranks, int rank,
                            std::int64_t element_bytes);
 

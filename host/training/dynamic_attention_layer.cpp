@@ -1,0 +1,254 @@
+// A layer of dynamic attention (S. Brody, U. Alon, E. Yahav, "How Attentive are Graph Attention Networks?", ICLR 2022), after
+// the formulas of gnnbench/verbs/dynamic_attention.hpp:
+//
+//   s = H W_row, t = H W [n × w], one matrix where weights are shared  of the rows of this rank
+//   Z_i = Σ_j m_ij α_ij t_j, m_ij by dropout of coefficients           stage by stage; the rows t travel
+//   H' = σ(Z's columns, or its heads' mean, + H W_self + b)
+//
+//   D = ⟨G, Z⟩                                                         of the rows of this rank
+//   v_j, Σ_i m_ij α_ij G_i                                             stage by stage; [G, s, log Σ exp e, D] travel
+//   u_i                                                                stage by stage; the rows t travel once more
+//   dt = Σ m α G + a ∘ v; ds = a ∘ u; da = Σ_i u_i ∘ s_i + Σ_j v_j ∘ t_j
+//   dW_row = Hᵀ ds; dW = Hᵀ dt; dH = ds W_rowᵀ + dt Wᵀ
+//
+// Where sums are returned, the rank of row i computes u_i and what it contributes to dt_j of the rows t_j that it receives
+// once more, and to da, which the all-reduce of gradients completes; the w numbers go back.
+//
+// A vector of w numbers a row is multiplied, and summed up, as one of w heads of one column each.
+#include <algorithm>
+
+#include "attention_base.hpp"
+
+namespace gnnbench {
+namespace {
+
+/// By what entries are weighted.
+struct Scores {
+    Backend& backend;
+    AttentionHeads shape;
+    ConstMatrixView vector;  ///< a [1 × w]
+};
+
+class DynamicForwardSum final : public BlockSum {
+public:
+    /// `tops` [n × H]: room.
+    DynamicForwardSum(const Scores& by, MatrixView t, MatrixView s, const AttentionRows& rows, MatrixView tops)
+        : by_(by), t_(t), s_(s), rows_(rows), tops_(tops) {}
+    MatrixView operand() const override { return t_; }
+    void add(const PreparedMatrix& a_pj, ConstMatrixView t_j, Stage stage) override {
+        by_.backend.dynamic_attend(a_pj, by_.shape, by_.vector, t_j, s_, rows_, stage);
+    }
+    void combine(Communicator& replicas, const PreparedMatrix* nothing) override {
+        rescale_to_largest(by_.backend, replicas, rows_, tops_);
+        replicas.all_reduce_now(rows_.z);
+        replicas.all_reduce_now(rows_.sums);
+        by_.backend.dynamic_attend(*nothing, by_.shape, by_.vector, t_.rows_from(0, 0), s_, rows_,
+                                   {.first = false, .last = true});
+    }
+
+private:
+    Scores by_;
+    MatrixView t_, s_;
+    AttentionRows rows_;
+    MatrixView tops_;
+};
+
+/// Σ m α G and v.
+class NeighbourSum final : public BlockSum {
+public:
+    NeighbourSum(const Scores& by, MatrixView given, MatrixView t, MatrixView sums, MatrixView v)
+        : by_(by), given_(given), t_(t), sums_(sums), v_(v) {}
+    MatrixView operand() const override { return given_; }
+    void add(const PreparedMatrix& a_pj, ConstMatrixView given_j, Stage stage) override {
+        by_.backend.dynamic_backward_neighbours(a_pj, by_.shape, by_.vector, given_j, t_, v_, sums_, stage);
+    }
+    void combine(Communicator& replicas, const PreparedMatrix*) override {
+        replicas.all_reduce_now(both(sums_, v_));
+    }
+
+private:
+    Scores by_;
+    MatrixView given_, t_, sums_, v_;
+};
+
+/// u.
+class RowSum final : public BlockSum {
+public:
+    RowSum(const Scores& by, MatrixView t, MatrixView given, MatrixView u)
+        : by_(by), t_(t), given_(given), u_(u) {}
+    MatrixView operand() const override { return t_; }
+    void add(const PreparedMatrix& a_pj, ConstMatrixView t_j, Stage stage) override {
+        by_.backend.dynamic_backward_rows(a_pj, by_.shape, by_.vector, t_j, given_, u_, stage);
+    }
+    void combine(Communicator& replicas, const PreparedMatrix*) override { replicas.all_reduce_now(u_); }
+
+private:
+    Scores by_;
+    MatrixView t_, given_, u_;
+};
+
+/// dt and u, block by block.
+class ReturnedDynamicSum final : public ReturnedSum {
+public:
+    /// All of this rank: [n × (2w + 2H)], [n × w], [n × w], [n × w], [n × 2w].
+    struct Operands {
+        MatrixView given, t, dt, u, room;
+    };
+    /// da ← Σ v_j ∘ t_j
+    ReturnedDynamicSum(const Scores& by, const Operands& of, AddedHeadSums& da) : by_(by), of_(of), da_(da) {}
+    MatrixView again() const override { return of_.t; }
+    MatrixView sums() const override { return of_.dt; }
+    std::int64_t room_columns() const override { return of_.room.cols; }
+    void add_own(const Block& a_pp) override { sum_for(a_pp, of_.t, of_.room, of_.dt); }
+    void sum_for(const Block& a_pj, MatrixView received, MatrixView room, MatrixView returned) override {
+        const std::int64_t w = of_.t.cols;
+        const MatrixView dt = room.cols_from(0, w), v = room.cols_from(w, w);
+        by_.backend.dynamic_backward_rows(a_pj.block, by_.shape, by_.vector, received, of_.given, of_.u,
+                                          {.first = first_, .last = false});
+        first_ = false;
+        by_.backend.dynamic_backward_neighbours(a_pj.transposed, by_.shape, by_.vector, of_.given, received, v, dt,
+                                                {});
+        by_.backend.add_heads(v, by_.vector, dt);
+        da_.add(v, received);
+        by_.backend.copy(dt, returned);
+    }
+
+private:
+    Scores by_;
+    Operands of_;
+    AddedHeadSums& da_;
+    bool first_ = true;
+};
+
+class DynamicAttention : public AttendingLayer {
+public:
+    explicit DynamicAttention(const LayerSpec& spec)
+        : AttendingLayer(spec), shared_(!spec.has(ParameterRole::row_weight)) {}
+
+    std::int64_t width(Direction d) const override {
+        return d == Direction::forward ? columns() : given_columns();
+    }
+    std::int64_t again() const override { return columns(); }
+    std::vector<std::int64_t> combined(Direction d) const override {
+        if (d == Direction::backward) return {2 * columns()};
+        return {heads(), columns(), heads()};
+    }
+    std::vector<std::int64_t> combined_again() const override { return {columns()}; }
+    std::int64_t kept_columns() const override { return (shared_ ? 2 : 3) * columns() + heads(); }
+    std::int64_t product_columns() const override { return given_columns() + 2 * columns() + v_columns(); }
+
+    void forward(const ForwardStep& s) const override {
+        const std::int64_t n = s.h.rows();
+        const Kept k = sections(s.kept, n);
+        Sections scratch(s.products);
+        const MatrixView sums = scratch.next(n, heads()), tops = scratch.next(n, heads());
+        s.h.multiply(s.backend, s.values.weight, k.t);                    // t = H W
+        if (!shared_) s.h.multiply(s.backend, s.values.row_weight, k.s);  // s = H W_row
+        const MatrixView none{nullptr, n, 0, 0, sums.dtype};
+        DynamicForwardSum sum(scores(s), k.t, k.s, {k.z, none, k.log_sums, sums, none}, tops);
+        s.aggregate(Direction::forward, sum);  // Z, log Σ exp e
+        finish(s, k.z);                        // H' = σ(Z + H W_self + b)
+    }
+
+    void backward(const BackwardStep& s) const override {
+        const std::int64_t n = s.h.rows(), w = columns();
+        const Kept k = sections(s.kept, n);
+        Sections scratch(s.products);
+        const MatrixView given = scratch.next(n, given_columns()), dt = scratch.next(n, w),
+                         v = scratch.next(n, v_columns()), u = scratch.next(n, w), g = given.cols_from(0, w),
+                         ds = k.z;
+        bias_gradient(s);
+        gradient_of_heads(s, g);
+        s.backend.copy(k.s, given.cols_from(w, w));
+        s.backend.copy(k.log_sums, given.cols_from(2 * w, heads()));
+        s.backend.head_dots(g, k.z, given.cols_from(2 * w + heads(), heads()));  // D = ⟨G, Z⟩
+        sum_up(s, k, {given, dt, v, u});  // dt but for u where shared; u; da
+        if (shared_) {
+            s.backend.add_heads(u, s.values.attention_row, dt);  // dt ← dt + a ∘ u
+            weight_gradients(s, s.h, dt);
+        } else {
+            s.backend.fill(ds, 0);
+            s.backend.add_heads(u, s.values.attention_row, ds);  // ds = a ∘ u
+            weight_gradients(s, s.h, dt, ds);                    // dW = Hᵀ dt, dW_row = Hᵀ ds
+        }
+        if (!spec().input_gradient) return;
+        s.backend.gemm(Transpose::no, dt, Transpose::yes, s.values.weight, s.dh);  // dH = dt Wᵀ + ds W_rowᵀ
+        if (!shared_) s.backend.gemm(Transpose::no, ds, Transpose::yes, s.values.row_weight, s.dh, {.beta = 1});
+        add_self_input_gradient(s);
+    }
+
+protected:
+    /// What the backward pass needs of the forward one. t and s lie one after another, or are one.
+    struct Kept {
+        MatrixView t, s;      ///< [n × w]
+        MatrixView log_sums;  ///< [n × H]
+        MatrixView z;         ///< [n × w]
+    };
+    /// Of the backward pass: [n × (2w + 2H)]: G, s, log Σ exp e, D; [n × w] each, but for v's columns. They lie one after
+    /// another.
+    struct Walked {
+        MatrixView given, dt, v, u;
+    };
+    /// Columns of the rows [G, s, log Σ exp e, D].
+    std::int64_t given_columns() const { return 2 * columns() + 2 * heads(); }
+    template <class Step>
+    Scores scores(const Step& s) const {
+        return {s.backend, dropping(s.entries), s.values.attention_row};
+    }
+    /// Of v; more where it is room for what is returned.
+    virtual std::int64_t v_columns() const { return columns(); }
+
+    /// dt but for what goes through s, u, and da. Z is needed no more.
+    virtual void sum_up(const BackwardStep& s, const Kept& k, const Walked& m) const {
+        NeighbourSum neighbours(scores(s), m.given, k.t, m.dt, m.v);
+        s.aggregate(Direction::backward, neighbours);  // dt = Σ m α G, v
+        RowSum rows(scores(s), k.t, m.given, m.u);
+        s.aggregate(Direction::forward, rows);                   // u
+        s.backend.add_heads(m.v, s.values.attention_row, m.dt);  // dt ← dt + a ∘ v
+        if (!shared_) return s.backend.head_sums(both(m.v, m.u), both(k.t, k.s), s.gradients.attention_row);
+        s.backend.axpby(1, m.u, 1, m.v);
+        s.backend.head_sums(m.v, k.t, s.gradients.attention_row);
+    }
+
+private:
+    Kept sections(MatrixView kept, std::int64_t n) const {
+        Sections all(kept);
+        Kept k;
+        k.t = all.next(n, columns());
+        k.s = shared_ ? k.t : all.next(n, columns());
+        k.log_sums = all.next(n, heads());
+        k.z = all.next(n, columns());
+        return k;
+    }
+
+    bool shared_;
+};
+
+class ReturnedDynamicAttention final : public DynamicAttention {
+public:
+    using DynamicAttention::DynamicAttention;
+    std::int64_t width(Direction) const override { return columns(); }
+    std::int64_t room() const override { return 2 * columns(); }
+
+private:
+    std::int64_t v_columns() const override { return room(); }
+    void sum_up(const BackwardStep& s, const Kept& k, const Walked& m) const override {
+        AddedHeadSums da(s.backend, s.gradients.attention_row,
+                         k.z.rows_from(0, std::min<std::int64_t>(1, k.z.rows)));
+        ReturnedDynamicSum sum(scores(s), {m.given, k.t, m.dt, m.u, m.v}, da);
+        s.aggregate(sum);
+        da.add(m.u, k.s);
+        da.complete();
+    }
+};
+
+}  // namespace
+
+std::shared_ptr<const Layer> dynamic_attention(const LayerSpec& spec) {
+    return std::make_shared<DynamicAttention>(spec);
+}
+std::shared_ptr<const Layer> returned_dynamic_attention(const LayerSpec& spec) {
+    return std::make_shared<ReturnedDynamicAttention>(spec);
+}
+
+}  // namespace gnnbench
