@@ -104,9 +104,9 @@ private:
     Array<T> arrays_[2];
 };
 
-/// Runs `test` for every back end that serves here, in each type: with default parameters, and with each choice of
-/// each parameter that says how it computes.
-/// `heads`: of attention over its matrices; 0: none.
+/// Runs `test` for every back end that serves here, in each type. `heads`: of attention over its matrices; 0: none.
 void for_every_backend(const std::function<void(BackendPair&)>& test, std::int64_t heads = 0);
+/// And with each choice of each parameter that says how it multiplies: for what such a choice may change.
+void for_every_choice(const std::function<void(BackendPair&)>& test, std::int64_t heads = 0);
 
 }  // namespace gnnbench::contract

@@ -88,7 +88,7 @@ struct TwinRows {
 }  // namespace
 
 TEST_CASE("kernel: attention in one stage and in two, with scores near each other and far apart") {
-    for_every_backend(
+    for_every_choice(
         [](BackendPair& pair) {
             const Csr a = matrix(40, 150);
             const Csr halves[] = {columns(a, 0, 70), columns(a, 70, 150)};

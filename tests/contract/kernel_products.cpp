@@ -93,7 +93,7 @@ struct View {
 }  // namespace
 
 TEST_CASE("kernel: sparse times dense, prepared") {
-    for_every_backend([](BackendPair& pair) {
+    for_every_choice([](BackendPair& pair) {
         for (const auto& [name, a] : sparse_matrices()) {
             std::unique_ptr<PreparedMatrix> prepared[2];
             pair.both([&](Backend& k, std::size_t i) { prepared[i] = k.prepare(a); });
@@ -130,7 +130,7 @@ TEST_CASE("kernel: sparse times dense, prepared") {
 }
 
 TEST_CASE("kernel: the transpose of a prepared matrix times dense, and the matrix itself as before") {
-    for_every_backend([](BackendPair& pair) {
+    for_every_choice([](BackendPair& pair) {
         for (const auto& [name, a] : sparse_matrices()) {
             std::unique_ptr<PreparedMatrix> prepared[2];
             pair.both([&](Backend& k, std::size_t i) { prepared[i] = k.prepare(a, TransposedProducts::wanted); });
@@ -166,7 +166,7 @@ TEST_CASE("kernel: the transpose of a prepared matrix times dense, and the matri
 
 TEST_CASE(
     "kernel: the transpose of A times B is what the prepared transpose gives, and refused where not asked for") {
-    for_every_backend([](BackendPair& pair) {
+    for_every_choice([](BackendPair& pair) {
         const Csr a = csr_of({3, 0, 2, 5}, 7, 1), t = transposed(a);
         const Twin b(pair, random_matrix(4, 8, 1)), c(pair, random_matrix(7, 8, 2));
         pair.tested->spmm_transposed(*pair.tested->prepare(a, TransposedProducts::wanted), b[0], c[0]);
@@ -177,7 +177,7 @@ TEST_CASE(
 }
 
 TEST_CASE("kernel: another back end of the same setting adds up in the same order") {
-    for_every_backend([](BackendPair& pair) {
+    for_every_choice([](BackendPair& pair) {
         const std::unique_ptr<Backend> other = pair.another();
         for (const auto& [name, a] : sparse_matrices()) {
             const auto first = pair.tested->prepare(a), again = other->prepare(a);
@@ -199,7 +199,7 @@ TEST_CASE("kernel: another back end of the same setting adds up in the same orde
 }
 
 TEST_CASE("kernel: sparse times dense with beta 0 never reads C") {
-    for_every_backend([](BackendPair& pair) {
+    for_every_choice([](BackendPair& pair) {
         const Csr a = csr_of({3, 0, 2, 5}, 7, 1);
         HostMatrix nothing(4, 8);
         std::fill(nothing.values.begin(), nothing.values.end(), NAN);
@@ -210,7 +210,7 @@ TEST_CASE("kernel: sparse times dense with beta 0 never reads C") {
 }
 
 TEST_CASE("kernel: sparse times dense from a matrix in device memory") {
-    for_every_backend([](BackendPair& pair) {
+    for_every_choice([](BackendPair& pair) {
         for (const auto& [name, a] : sparse_matrices()) {
             const TwinArray<std::int64_t> indptr(pair, a.indptr);
             const TwinArray<std::int32_t> indices(pair, a.indices);
@@ -235,7 +235,7 @@ TEST_CASE("kernel: dense products of every transposition, of views inside wider 
     struct Shape {
         std::int64_t m, n, k;
     };
-    for_every_backend([](BackendPair& pair) {
+    for_every_choice([](BackendPair& pair) {
         int turn = 0;
         for (const Shape s : {Shape{1, 1, 1}, {5, 3, 7}, {17, 16, 33}, {64, 41, 20}, {3, 70, 130}, {40, 8, 0}})
             for (const Transpose ta : {Transpose::no, Transpose::yes})
@@ -263,7 +263,7 @@ TEST_CASE("kernel: dense products of every transposition, of views inside wider 
 }
 
 TEST_CASE("kernel: epilogues and their backward; what is dropped is the same to the bit") {
-    for_every_backend([](BackendPair& pair) {
+    for_every_choice([](BackendPair& pair) {
         int turn = 0;
         for (const std::int64_t cols : {1, 3, 4, 8, 41, 64, 150})
             for (const Activation act : {Activation::identity, Activation::relu, Activation::leaky_relu,
