@@ -262,7 +262,7 @@ void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action) {
 
     auto name = std::make_shared<std::string>();
     auto as_json = std::make_shared<bool>(false);
-    CLI::App* info = dataset->add_subcommand("info", "Describe a dataset");
+    CLI::App* info = dataset->add_subcommand("info", "Describe a dataset")->alias("show");
     info->add_option("name", *name, "As `gnnbench dataset list` shows it, or a store's path")
         ->required()
         ->type_name("DATASET");

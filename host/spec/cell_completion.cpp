@@ -142,11 +142,12 @@ void CellCompletion::complete(Draft& draft) {
         if (!draft.self_loops_given) cell.model.self_loops = cell.model.attends();
     }
     if (!draft.input_dropout_given) cell.train.input_dropout = cell.train.dropout;
-    if (!draft.threads_given) {
-        const auto kernel = plugins_.find(PluginKind::kernel, cell.kernel.name);
-        // Simulated ranks compute nothing: the number of this machine's cores is not part of what is simulated.
-        cell.threads_per_rank = kernel && kernel->simulates ? 1 : default_threads(cell.gpus, options_);
-    }
+    const auto kernel = plugins_.find(PluginKind::kernel, cell.kernel.name);
+    const bool simulates = kernel && kernel->simulates;
+    // Simulated ranks compute nothing: the number of this machine's cores is not part of what is simulated.
+    if (!draft.threads_given) cell.threads_per_rank = simulates ? 1 : default_threads(cell.gpus, options_);
+    // Without values there is no training to go on with, and no noise to average.
+    if (!draft.epochs_given && simulates && !simulates_values(cell)) cell.epochs = 1;
     if (!one_part(cell, plugins_)) return;
     if (!none_) none_ = no_partitioner(plugins_, cell.partitioner);
     const Params given = cell.partitioner.params;

@@ -11,6 +11,7 @@
 #include "data/options.hpp"
 #include "spec/program_file.hpp"
 #include "spec/text_file.hpp"
+#include "spec/tree_plugins.hpp"
 #include "spec/values.hpp"
 
 namespace gnnbench {
@@ -90,13 +91,23 @@ std::string name_for_synonym(PluginKind kind, std::string word) {
     return "";
 }
 
-/// What is said of a plugin that there is not: those that there are, and the one that was meant.
-std::string plugins_instead(PluginKind kind, const std::string& word, const std::vector<std::string>& there) {
+/// What is said of a plugin that is not among those that are built: how to build it, or the one that was meant.
+std::string no_such_plugin(PluginKind kind, const std::string& word, const std::vector<std::string>& built) {
+    const char* const what = yaml_word(kind);
+    if (in_own_tree(kind, word))
+        return fmt::format("the {} '{}' is not built here; {}; built: {}", what, word, how_to_build(kind, word),
+                           fmt::join(built, ", "));
+    const std::string none = fmt::format("there is no {} '{}'; ", what, word);
+    const std::vector<std::string> several = separated(word);
+    const auto is_built = [&](const std::string& name) { return std::ranges::find(built, name) != built.end(); };
+    if (several.size() > 1 && std::ranges::all_of(several, is_built))
+        return none + write_a_list(yaml_word(kind), several);
     const std::string meant = name_for_synonym(kind, word);
-    if (meant.empty()) return allowed_words(word, there);
-    const bool built = std::find(there.begin(), there.end(), meant) != there.end();
-    return fmt::format("here that is the {} '{}'{}; allowed: {}", yaml_word(kind), meant,
-                       built ? "" : ", which was not built", fmt::join(there, ", "));
+    if (meant.empty()) return none + allowed_words(word, built);
+    if (is_built(meant))
+        return none + fmt::format("here that is the {} '{}'; allowed: {}", what, meant, fmt::join(built, ", "));
+    return none + fmt::format("here that is the {} '{}', which is not built here; {}; built: {}", what, meant,
+                              how_to_build(kind, meant), fmt::join(built, ", "));
 }
 
 }  // namespace
@@ -160,9 +171,7 @@ Read ValueReader::plugin(PluginKind kind, const YamlNode& node, const std::strin
     }
     const auto facts = plugins_.find(kind, name->text);
     if (!facts) {
-        findings_.add(name->place, key,
-                      fmt::format("there is no {} '{}'; {}", yaml_word(kind), name->text,
-                                  plugins_instead(kind, name->text, plugins_.names(kind))));
+        findings_.add(name->place, key, no_such_plugin(kind, name->text, plugins_.names(kind)));
         return {};
     }
     static const std::string taken[] = {"name"};

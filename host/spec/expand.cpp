@@ -350,6 +350,8 @@ void expand(const Outline& outline, const LoadOptions& options, const PluginSour
             Experiment& experiment, Findings& findings) {
     Draft base;
     assign(base, outline.fixed);
+    for (const Field* f : outline.by_default)
+        if (f->access.given) base.*f->access.given = false;
     experiment.name = base.name;
     experiment.description = base.description;
     experiment.trials = base.trials;

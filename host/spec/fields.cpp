@@ -76,7 +76,7 @@ constexpr Access of_cell_if_given{what,
                                       assign_to<path...>(d.cell, v);
                                       d.*given = true;
                                   },
-                                  [](const Cell& c) -> FieldRef { return ref_to(part<path...>(c)); }};
+                                  [](const Cell& c) -> FieldRef { return ref_to(part<path...>(c)); }, given};
 
 /// An enumeration, by its words.
 template <PartOf what, const auto& all, auto... path>
@@ -95,7 +95,7 @@ constexpr Access word_of_cell_if_given{what,
                                            word_of_cell<what, all, path...>.assign(d, v);
                                            d.*given = true;
                                        },
-                                       word_of_cell<what, all, path...>.of_cell};
+                                       word_of_cell<what, all, path...>.of_cell, given};
 template <const auto& all, auto... path>
 constexpr Access word_of_verification = word_of_cell<PartOf::verification, all, path...>;
 
@@ -124,8 +124,9 @@ const Field declared[] = {
      of_cell_if_given<PartOf::identity, &Draft::threads_given, &Cell::threads_per_rank>},
     {"precision", T::word, "float32", nullptr, true, any, words::precision, "The type of all matrices",
      of_verification<&Cell::precision>},
-    {"epochs", T::integer, "20", nullptr, true, between(1, 1e9), no_words, "Measured epochs of a trial",
-     of_identity<&Cell::epochs>},
+    {"epochs", T::integer, "20", "20; 1 of ranks that are simulated without values", true, between(1, 1e9),
+     no_words, "Measured epochs of a trial",
+     of_cell_if_given<PartOf::identity, &Draft::epochs_given, &Cell::epochs>},
     {"warmup", T::integer, "2", nullptr, true, between(0, 1e9), no_words,
      "Epochs before the measured ones; stored and flagged, left out of times", of_identity<&Cell::warmup>},
     {"trials", T::integer, "3", nullptr, false, between(1, 1e6), no_words,

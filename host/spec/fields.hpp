@@ -19,7 +19,7 @@ struct Draft {
     Limits limits;
     LauncherChoice launcher;
     Cell cell;
-    bool threads_given = false, input_dropout_given = false;
+    bool threads_given = false, epochs_given = false, input_dropout_given = false;
     /// Whether the model's normalisation and self-loops are given; their defaults depend on the kind of its layers.
     bool normalisation_given = false, self_loops_given = false;
 };
@@ -61,6 +61,7 @@ struct Access {
     PartOf part_of;
     void (*assign)(Draft&, const FieldValue&);
     FieldRef (*of_cell)(const Cell&);  ///< nullptr: it is no part of a cell
+    bool Draft::* given = nullptr;     ///< which `assign` sets, where the default depends on other keys
 };
 
 /// The numbers a key allows. The bounds themselves are allowed unless open.
@@ -76,10 +77,11 @@ struct Range {
 struct Field {
     const char* path;  ///< "epochs", "train.lr"
     FieldType type;
-    const char* fallback;                ///< the default, as YAML; nullptr: required or computed
-    const char* computed;                ///< the default in words; nullptr: `fallback` or required
-    bool varies;                         ///< may be an axis of the matrix
-    Range range;                         ///< of numbers
+    const char* fallback;  ///< the default, as YAML; nullptr: required or computed
+    const char* computed;  ///< the default in words; nullptr: `fallback` or required. With `fallback`,
+                           ///< what that becomes in cells whose other keys say so
+    bool varies;           ///< may be an axis of the matrix
+    Range range;           ///< of numbers
     std::span<const char* const> words;  ///< of FieldType::word
     const char* help;                    ///< one sentence without a full stop
     Access access;

@@ -14,6 +14,15 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
+bool is_at_the_top(const Field& f) { return last_word(f.path) == f.path; }
+
+/// What is said at the top level of a key that has another name here.
+std::string here_that_is(const Field& meant) {
+    if (is_at_the_top(meant)) return fmt::format("here that is '{}'", meant.path);
+    const auto word = last_word(meant.path), section = section_of(meant.path);
+    return fmt::format("here that is '{0}' of '{1}'; write {1}: {{{0}: …}}", word, section);
+}
+
 /// Reads one file's keys into an outline.
 class OutlineReader {
 public:
@@ -62,6 +71,7 @@ private:
             std::string hint = allowed_words(e.key, allowed);
             for (const Field& f : fields())
                 if (last_word(f.path) == e.key) hint = fmt::format("it belongs into '{}'", section_of(f.path));
+            if (const Field* meant = meant_by(e.key)) hint = here_that_is(*meant);
             findings_.add(e.place, e.key, fmt::format("unknown key; {}", hint));
         }
     }
@@ -90,8 +100,16 @@ private:
                 auto one = read_field(*field, e.value);
                 all.insert(all.end(), one.begin(), one.end());
             } else {
-                findings_.add(e.place, path,
-                              fmt::format("unknown key; {}", allowed_words(e.key, keys_of(section))));
+                std::string hint = allowed_words(e.key, keys_of(section));
+                if (const Field* meant = meant_by(e.key)) {
+                    if (section_of(meant->path) == section.name)
+                        hint = fmt::format("here that is '{}'", last_word(meant->path));
+                    else if (is_at_the_top(*meant))
+                        hint = fmt::format("here that is '{}' at the top level", meant->path);
+                    else
+                        hint = here_that_is(*meant);
+                }
+                findings_.add(e.place, path, fmt::format("unknown key; {}", hint));
             }
         }
         return all;
@@ -232,6 +250,8 @@ private:
         std::string hint = allowed_words(e.key, matrix_keys());
         for (const Field& f : fields())
             if (f.varies && last_word(f.path) == e.key) hint = fmt::format("write '{}'", f.path);
+        if (const Field* meant = meant_by(last_word(e.key)); meant && meant->varies)
+            hint = fmt::format("here that is '{}'", meant->path);
         findings_.add(e.place, path, fmt::format("unknown key; {}", hint));
         return {};
     }

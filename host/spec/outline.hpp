@@ -39,7 +39,8 @@ struct Outline {
         Place place;
         Assignments values;
     };
-    Assignments fixed;  ///< of the file, then the defaults of what the file does not set
+    Assignments fixed;                     ///< of the file, then the defaults of what the file does not set
+    std::vector<const Field*> by_default;  ///< of these, those that the file does not set
     std::vector<VariedKey> varied;
     std::vector<Exclusion> excluded;
     std::vector<Inclusion> included;

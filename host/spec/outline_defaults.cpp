@@ -28,11 +28,13 @@ void fill_in_defaults(Outline& outline, const SetKeys& set, const Place& place, 
                    claimed = set.claimed.contains(f.path);
         if (!seen && f.required()) {
             findings.add(place, f.path, fmt::format("required, and missing; expected {}", expectation(f)));
-        } else if (!claimed && f.computed && !seen) {
-            outline.origins[f.path] = fmt::format("default ({})", f.computed);
-        } else if (f.fallback && !sets(outline.fixed, f) && (!seen || claimed)) {
+            continue;
+        }
+        if (!claimed && f.computed && !seen) outline.origins[f.path] = fmt::format("default ({})", f.computed);
+        if (f.fallback && !sets(outline.fixed, f) && (!seen || claimed)) {
             outline.origins.emplace(f.path, "default");
             if (!may_be_needed(outline, f)) continue;
+            outline.by_default.push_back(&f);
             YamlNode node = parse_yaml_value(f.fallback, place.origin, findings);
             node.place = place;
             if (auto value = reader.read(f, node, fmt::format("{} (by default {})", f.path, f.fallback)))

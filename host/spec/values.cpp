@@ -1,5 +1,6 @@
 #include "spec/values.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <type_traits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gnnbench {
 
@@ -60,8 +62,61 @@ Read ValueReader::read(const Field& field, const YamlNode& node, const std::stri
     return {};
 }
 
+std::vector<std::string> separated(std::string_view text) {
+    std::vector<std::string> parts;
+    bool open = false;
+    for (const char c : text) {
+        if (c == ',' || c == ' ') {
+            open = false;
+            continue;
+        }
+        if (!open) parts.emplace_back();
+        parts.back() += c;
+        open = true;
+    }
+    return parts;
+}
+
+std::string write_a_list(std::string_view key, const std::vector<std::string>& values) {
+    const bool of_a_section = key.find('.') != std::string_view::npos;
+    return fmt::format("for several values, write a list{}: {}: [{}]", of_a_section ? " in matrix" : "", key,
+                       fmt::join(values, ", "));
+}
+
+namespace {
+
+bool is_value_of(const Field& field, const std::string& word) {
+    const YamlNode node = plain_scalar(word);
+    double number = 0;
+    std::int64_t whole = 0;
+    switch (field.type) {
+        case FieldType::integer:
+        case FieldType::widths:
+            return to_integer(node, whole) && field.range.contains(static_cast<double>(whole));
+        case FieldType::real:
+            return to_real(node, number) && field.range.contains(number);
+        case FieldType::word:
+            return std::ranges::find(field.words, word) != field.words.end();
+        default:
+            return false;
+    }
+}
+
+/// The hint for "2,4", where a list of these would do; empty where it would not.
+std::string list_hint(const Field& field, const YamlNode& node) {
+    if (!node.is(Kind::text) || (!field.varies && field.type != FieldType::widths)) return {};
+    const std::vector<std::string> parts = separated(node.text);
+    if (parts.size() < 2 ||
+        !std::ranges::all_of(parts, [&](const std::string& part) { return is_value_of(field, part); }))
+        return {};
+    if (field.type == FieldType::widths) return fmt::format("; write [{}]", fmt::join(parts, ", "));
+    return "; " + write_a_list(field.path, parts);
+}
+
+}  // namespace
+
 Read ValueReader::unexpected(const Field& field, const YamlNode& node, const std::string& key) const {
-    std::string hint;
+    std::string hint = list_hint(field, node);
     double value = 0;
     if (field.type == FieldType::integer && node.is(Kind::real) && to_real(node, value) &&
         value == std::floor(value) && std::abs(value) < 1e15)
@@ -82,6 +137,7 @@ Read ValueReader::word(const Field& field, const YamlNode& node, const std::stri
     const std::vector<std::string> allowed(field.words.begin(), field.words.end());
     for (const std::string& candidate : allowed)
         if (text == candidate) return Read(text);
+    if (const std::string hint = list_hint(field, node); !hint.empty()) return unexpected(field, node, key);
     findings_.add(node.place, key, fmt::format("found {}; {}", describe(node), allowed_words(text, allowed)));
     return {};
 }

@@ -1,6 +1,9 @@
 #pragma once
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "spec/fields.hpp"
 #include "spec/findings.hpp"
@@ -54,6 +57,11 @@ private:
     const DatasetSource& datasets_;
     Findings& findings_;
 };
+
+/// The parts of "2,4", "2, 4" or "2 4": a list without its brackets.
+std::vector<std::string> separated(std::string_view text);
+/// "for several values, write a list: gpus: [2, 4]"; of a section's key, in matrix.
+std::string write_a_list(std::string_view key, const std::vector<std::string>& values);
 
 /// "mg-gcn", or "mg-gcn(overlap=false)" with what differs from the defaults.
 std::string label_of(std::string_view name, const Params& params, std::span<const ParamDecl> declared);

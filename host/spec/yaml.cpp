@@ -342,6 +342,13 @@ YamlNode parse_yaml(const std::string& text, const std::string& origin, Findings
     return parse(text, origin, true, findings);
 }
 
+YamlNode plain_scalar(std::string word) {
+    YamlNode node;
+    node.kind = plain_kind(word);
+    node.text = std::move(word);
+    return node;
+}
+
 YamlNode parse_yaml_value(const std::string& text, const std::string& origin, Findings& findings) {
     return parse(text, origin, false, findings);
 }

@@ -42,6 +42,9 @@ std::string describe_kind(const YamlNode& node);
 bool to_integer(const YamlNode& node, std::int64_t& out);
 bool to_real(const YamlNode& node, double& out);
 
+/// A word as a scalar without quotes: of "2" an integer.
+YamlNode plain_scalar(std::string word);
+
 /// Parses one document, merges (`<<: *base`, or a list of such) included. Syntax errors, duplicate keys and keys that are not words are added to `findings`.
 YamlNode parse_yaml(const std::string& text, const std::string& origin, Findings& findings);
 /// The same for a value given on the command line: its nodes have no lines.

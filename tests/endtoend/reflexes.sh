@@ -27,6 +27,18 @@ expect_text err "expected a number between 1 and 1024; found '0'" "a number that
 gnnbench run tiny.yaml --set kernel=gpu
 expect_code 2 "a kernel under another name"
 expect_text err "the kernel 'cuda'" "a kernel under another name"
+if [[ -z "$(find "$bin/../lib" -name libkernel_cuda.so -print -quit)" ]]; then
+    gnnbench run tiny.yaml --set kernel=cuda
+    expect_code 2 "a kernel that is not built here"
+    expect_text err "the kernel 'cuda' is not built here" "a kernel that is not built here"
+    expect_text err "./dev build" "a kernel that is not built here"
+fi
+gnnbench run tiny.yaml --set gpus=2,4
+expect_code 2 "a list without brackets"
+expect_text err "gpus: [2, 4]" "a list without brackets"
+gnnbench run tiny.yaml --set train.learning_rate=0.1
+expect_code 2 "a key under another name"
+expect_text err "here that is 'lr'" "a key under another name"
 
 # --- nothing is created by looking, nor by a misspelt path ----------------------------------------------------------
 gnnbench run -n tiny.yaml
@@ -138,6 +150,12 @@ grep -q traceEvents epoch.json || fail "no timeline"
 complete_line() { "$bin/gnnbench" __complete "$@"; }
 [[ "$(complete_line figure ti)" == *tiny* ]] || fail "an experiment's name is completed"
 [[ "$(complete_line plugin info mg)" == mg-gcn ]] || fail "a plugin's name is completed"
+dataset="$(complete_line dataset info dcsbm | head -n 1)"
+gnnbench dataset info "$dataset"
+cp out info
+gnnbench dataset show "$dataset"
+expect_code 0 "dataset show"
+cmp -s info out || fail "dataset show and dataset info differ"
 [[ "$(complete_line dataset info dcsbm)" == dcsbm-300x8* ]] || fail "a dataset's name is completed"
 [[ "$(complete_line compare be)" == before ]] || fail "a tag is completed"
 [[ "$(complete_line run '')" == :files ]] || fail "an experiment's file is completed"

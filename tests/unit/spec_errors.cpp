@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "spec/outline_keys.hpp"
 #include "spec_fakes.hpp"
 
 using namespace gnnbench;
@@ -165,6 +166,87 @@ TEST_CASE("a plugin under its name elsewhere is answered by its name here") {
     CHECK_THAT(complaint(head + "kernel: gpu\n"),
                Contains("there is no kernel 'gpu'; here that is the kernel 'cuda'; allowed: cpu, cuda"));
     CHECK_THAT(complaint(head + "partitioner: kway\n"), Contains("here that is the partitioner 'metis'"));
+}
+
+namespace {
+
+/// A build without the kernel cuda.
+class WithoutCuda : public test::FakePlugins {
+public:
+    std::vector<std::string> names(PluginKind kind) const override {
+        auto all = FakePlugins::names(kind);
+        std::erase(all, "cuda");
+        return all;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a plugin of gnnbench's that is not built here is no unknown word") {
+    const WithoutCuda plugins;
+    const test::FakeDatasets datasets;
+    const auto said = [&](const std::string& kernel) {
+        try {
+            read_experiment(head + "kernel: " + kernel + "\n", "exp.yaml", {}, plugins, datasets);
+        } catch (const ExperimentError& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    CHECK_THAT(said("cuda"), Contains("exp.yaml:3:9: kernel: the kernel 'cuda' is not built here") &&
+                                 Contains("nvcc") && Contains("./dev build") && Contains("GNNBENCH_CUDA=ON") &&
+                                 Contains("built: cpu"));
+    CHECK_THAT(said("gpu"),
+               Contains("there is no kernel 'gpu'; here that is the kernel 'cuda', which is not built "
+                        "here") &&
+                   Contains("./dev build"));
+    // Any folder of plugins/ is known, with no list to keep.
+    CHECK_THAT(said("reference"),
+               Contains("the kernel 'reference' is not built here; ./dev build builds it; built: cpu"));
+    CHECK_THAT(complaint("dataset: cora\nscheme: plexus-3d\n"),
+               Contains("the scheme 'plexus-3d' is not built here"));
+    CHECK_THAT(said("cuba"), Contains("there is no kernel 'cuba'; allowed: cpu") && !Contains("built"));
+}
+
+TEST_CASE("a key under its name elsewhere is answered by its name here") {
+    CHECK_THAT(
+        complaint(head + "learning_rate: 0.1\n"),
+        Contains("exp.yaml:3:1: learning_rate: unknown key; here that is 'lr' of 'train'; write train: {lr: …}"));
+    CHECK_THAT(complaint(head + "train: {learning_rate: 0.1}\n"),
+               Contains("exp.yaml:3:9: train.learning_rate: unknown key; here that is 'lr'"));
+    CHECK_THAT(complaint(head + "matrix: {learning-rate: [0.1, 1]}\n"),
+               Contains("matrix.learning-rate: unknown key; here that is 'train.lr'"));
+    CHECK_THAT(complaint(head + "matrix: {train.learning_rate: [0.1, 1]}\n"), Contains("here that is 'train.lr'"));
+    CHECK_THAT(complaint(head + "model: {num_layers: 2}\n"),
+               Contains("model.num_layers: unknown key; here that is 'hidden'"));
+    CHECK_THAT(complaint(head + "train: {num_epochs: 2}\n"),
+               Contains("train.num_epochs: unknown key; here that is 'epochs' at the top level"));
+    CHECK_THAT(complaint(head + "world_size: 2\n"), Contains("world_size: unknown key; here that is 'gpus'"));
+    CHECK_THAT(complaint(head + "NumGPUs: 2\n"), Contains("here that is 'gpus'"));
+    CHECK_THAT(complaint(head, {"learning_rate=0.1"}), Contains("here that is 'lr' of 'train'"));
+    for (const auto& [elsewhere, path] : keys_elsewhere()) {
+        INFO(elsewhere);
+        CHECK(find_field(path));
+        CHECK_FALSE(find_field(elsewhere));
+    }
+}
+
+TEST_CASE("several values with commas and no brackets are answered by the list") {
+    CHECK_THAT(complaint(head + "gpus: 2,4\n"),
+               Contains("exp.yaml:3:7: gpus: expected an integer between 1 and 65536; found the text '2,4'; for "
+                        "several values, write a list: gpus: [2, 4]"));
+    CHECK_THAT(complaint(head + "gpus: 2 4 8\n"), Contains("gpus: [2, 4, 8]"));
+    CHECK_THAT(complaint(head, {"gpus=2,4"}), Contains("gpus: [2, 4]"));
+    CHECK_THAT(complaint(head + "train:\n  lr: 0.1, 0.01\n"),
+               Contains("for several values, write a list in matrix: train.lr: [0.1, 0.01]"));
+    CHECK_THAT(complaint(head + "precision: float32,float64\n"), Contains("precision: [float32, float64]"));
+    CHECK_THAT(complaint("dataset: cora\nscheme: serial, mg-gcn\n"),
+               Contains("for several values, write a list: scheme: [serial, mg-gcn]"));
+    CHECK_THAT(complaint(head + "model:\n  hidden: 64,32\n"), Contains("write [64, 32]"));
+    // What is no list, or of a key that does not vary, is not called one.
+    CHECK_THAT(complaint(head + "gpus: two, four\n"), !Contains("write a list"));
+    CHECK_THAT(complaint(head + "trials: 2,4\n"), !Contains("write a list"));
+    CHECK_THAT(complaint(head + "gpus: 2,0\n"), !Contains("write a list"));
 }
 
 TEST_CASE("every error of a file is reported, in its order") {

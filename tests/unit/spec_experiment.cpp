@@ -40,7 +40,8 @@ TEST_CASE("defaults are those declared") {
     CHECK(c.precision == "float32");
     CHECK(c.scheme.params.boolean("overlap"));
     CHECK(c.scheme.version == "1.0.0");
-    CHECK(e.origins.at("epochs") == "default");
+    CHECK(e.origins.at("warmup") == "default");
+    CHECK(e.origins.at("epochs").starts_with("default (20; 1 of ranks that are simulated"));
     CHECK(e.origins.at("dataset") == "exp.yaml:1:10");
 }
 
@@ -201,6 +202,49 @@ TEST_CASE("defaults that depend on other keys") {
     CHECK(e.cells[1].threads_per_rank == 4);
     CHECK(e.cells[2].threads_per_rank == 2);
     CHECK(e.cells[3].threads_per_rank == 1);
+}
+
+namespace {
+
+/// With a kernel whose ranks are simulated, and which computes values where it is told to.
+class WithSimulated : public test::FakePlugins {
+public:
+    std::vector<std::string> names(PluginKind kind) const override {
+        auto all = FakePlugins::names(kind);
+        if (kind == PluginKind::kernel) all.emplace_back("simulated");
+        return all;
+    }
+    std::optional<PluginFacts> find(PluginKind kind, std::string_view name) const override {
+        static constexpr ParamDecl params[] = {
+            {"values", ParamType::boolean, "false", 0, 0, nullptr, "whether values are computed"}};
+        if (kind != PluginKind::kernel || name != "simulated") return FakePlugins::find(kind, name);
+        return PluginFacts{version, "", params, {}, false, true};
+    }
+};
+
+std::vector<std::int64_t> epochs_of(const std::string& rest, std::vector<std::string> overrides = {}) {
+    static const WithSimulated plugins;
+    static const test::FakeDatasets datasets;
+    std::vector<std::int64_t> all;
+    for (const Cell& c : read_experiment("dataset: cora\nscheme: mg-gcn\n" + rest, "exp.yaml",
+                                         {std::move(overrides), 8, 1, ""}, plugins, datasets)
+                             .cells)
+        all.push_back(c.epochs);
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("a simulated cell has one epoch unless the experiment says how many") {
+    using All = std::vector<std::int64_t>;
+    CHECK(epochs_of("kernel: cpu\n") == All{20});
+    CHECK(epochs_of("kernel: simulated\n") == All{1});
+    CHECK(epochs_of("kernel: [cpu, simulated]\n") == All{20, 1});
+    CHECK(epochs_of("kernel: {name: simulated, values: true}\n") == All{20});  // which trains
+    CHECK(epochs_of("kernel: simulated\nepochs: 20\n") == All{20});
+    CHECK(epochs_of("kernel: simulated\n", {"epochs=3"}) == All{3});
+    CHECK(epochs_of("kernel: simulated\nepochs: [2, 4]\n") == All{2, 4});
+    CHECK(epochs_of("kernel: simulated\nmatrix: {gpus: [1, 2], include: [{gpus: 2, epochs: 5}]}\n") == All{1, 5});
 }
 
 TEST_CASE("every list of the matrix multiplies, the last fastest") {
