@@ -37,6 +37,10 @@ void add_experiment_options(CLI::App& command, ExperimentChoice& choice) {
     command.add_option("experiment", choice.file, "The experiment, a YAML file (run, plan: or a folder of them)")
         ->required()
         ->type_name("EXPERIMENT");
+    add_override_options(command, choice);
+}
+
+void add_override_options(CLI::App& command, ExperimentChoice& choice) {
     command
         .add_option("--set", choice.overrides,
                     "Override a key: --set epochs=5 --set train.lr=0.1 (may be repeated)")

@@ -9,6 +9,9 @@ namespace gnnbench {
 /// Adds the file, --profile, --launcher and --set to a command.
 void add_experiment_options(CLI::App& command, ExperimentChoice& choice);
 
+/// The same without the file.
+void add_override_options(CLI::App& command, ExperimentChoice& choice);
+
 /// Adds --allow-programs to a command that starts what the experiment names.
 void add_allow_programs(CLI::App& command, ExperimentChoice& choice);
 

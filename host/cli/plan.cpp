@@ -11,6 +11,7 @@
 #include <gnnbench/strategy.hpp>
 
 #include "cli/experiment_options.hpp"
+#include "cli/folder_experiments.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/plan.hpp"
@@ -23,7 +24,6 @@
 #include "report/fitted_grid.hpp"
 #include "report/format.hpp"
 #include "report/units.hpp"
-#include "run/definitions.hpp"
 #include "run/prepare.hpp"
 #include "run/program_permission.hpp"
 #include "run/stated_memory.hpp"
@@ -324,10 +324,9 @@ void print_as_json(const Plan& plan, const PreparedExperiment& prepared, const E
                            {"cells", std::move(cells)}});
 }
 
-int plan_one(const PlanChoice& choice, const GlobalOptions& options) {
+int plan_one(const PlanChoice& choice, Experiment experiment, const GlobalOptions& options) {
     const Catalog catalog = Catalog::at(options.data_dir);
     const InstalledPlugins plugins;
-    Experiment experiment = load(choice.experiment, catalog, plugins, shape_of);
     if (!choice.one_of_many) require_some_cell(experiment, choice.rules.where);
     // What 10,000 cells hold takes long to give back piece by piece; the process ends soon.
     static auto& kept_to_the_end = *new std::vector<const PreparedExperiment*>;
@@ -378,17 +377,19 @@ int plan_one(const PlanChoice& choice, const GlobalOptions& options) {
 }
 
 int plan(const PlanChoice& choice, const GlobalOptions& options) {
-    const auto files = experiments_at(choice.experiment.file);
-    if (files.size() > 1 && choice.as_json)
+    FolderExperiments all(choice.experiment, options, shape_of);
+    if (all.is_folder() && choice.as_json)
         throw SpecError(fmt::format("--json prints one plan; {} has {} experiments",
-                                    choice.experiment.file.string(), files.size()));
-    for (PlanChoice one = choice; const auto& file : files) {
-        if (files.size() > 1) std::cout << (file == files[0] ? "" : "\n") << file.string() << ":\n\n";
-        one.experiment.file = file;
-        one.one_of_many = files.size() > 1;
-        plan_one(one, options);
+                                    choice.experiment.file.string(), all.files()));
+    PlanChoice one = choice;
+    one.one_of_many = all.is_folder();
+    for (FolderExperiments::One& read : all.readable()) {
+        if (all.is_folder())
+            std::cout << (&read == &all.readable().front() ? "" : "\n") << read.choice.file.string() << ":\n\n";
+        one.experiment = read.choice;
+        plan_one(one, std::move(read.experiment), options);
     }
-    return exit_ok;
+    return all.conclude(exit_ok);
 }
 
 }  // namespace

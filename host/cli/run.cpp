@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <gnnbench/error.hpp>
+
 #include "cli/experiment_options.hpp"
+#include "cli/folder_experiments.hpp"
 #include "cli/formats.hpp"
 #include "cli/plan.hpp"
 #include "cli/ranges.hpp"
@@ -74,38 +77,45 @@ int run_one(const RunChoice& choice, const GlobalOptions& options) {
     return result.report.all_well() ? exit_ok : exit_cell_failed;
 }
 
-/// Whether any cell of the experiment matches `where`. Some experiments of a folder may have no matching cell; if none
-/// of them has one, the last one raises an error.
-bool has_matching_cell(const Experiment& experiment, const std::string& where, bool none_before_the_last) {
-    const std::vector<bool> chosen = chosen_cells(experiment, where);
-    if (std::ranges::count(chosen, true) > 0) return true;
-    if (none_before_the_last) require_some_cell(experiment, where);
-    Progress().message(fmt::format("{}: no cell fits --where", experiment.file.string()));
-    return false;
+/// The experiments with a cell that matches `where`. Some of a folder may have none; if none has one, the last one raises
+/// an error.
+std::vector<const FolderExperiments::One*> with_matching_cells(FolderExperiments& all, const std::string& where) {
+    std::vector<const FolderExperiments::One*> matching;
+    for (const FolderExperiments::One& one : all.readable()) {
+        const std::vector<bool> chosen = chosen_cells(one.experiment, where);
+        if (std::ranges::count(chosen, true) > 0)
+            matching.push_back(&one);
+        else if (&one == &all.readable().back() && matching.empty())
+            require_some_cell(one.experiment, where);
+        else
+            Progress().message(fmt::format("{}: no cell fits --where", one.choice.file.string()));
+    }
+    return matching;
 }
 
 /// Every experiment of a folder, in order of name; all are read, and their errors reported, before the first runs.
 int run(const RunChoice& choice, const GlobalOptions& options) {
     if (choice.only_plan) return show_plan(choice.request.experiment, choice.request.rules.plan, options);
-    const auto files = experiments_at(choice.request.experiment.file);
-    std::vector<RunChoice> runs;
-    for (const auto& file : files) {
-        runs.push_back(choice);
-        runs.back().request.experiment.file = file;
-        if (files.size() == 1) continue;
-        const Experiment read =
-            load(runs.back().request.experiment, Catalog::at(options.data_dir), InstalledPlugins());
-        if (!has_matching_cell(read, choice.request.rules.plan.where, file == files.back() && runs.size() == 1))
-            runs.pop_back();
+    if (const auto files = experiments_at(choice.request.experiment.file); files.size() == 1) {
+        RunChoice one = choice;
+        one.request.experiment.file = files.front();
+        return run_one(one, options);
     }
+    FolderExperiments all(choice.request.experiment, options);
+    const auto matching = with_matching_cells(all, choice.request.rules.plan.where);
     int code = exit_ok;
-    for (std::size_t i = 0; i < runs.size() && code != exit_interrupted; ++i) {
-        if (files.size() > 1)
-            Progress().message(fmt::format("experiment {} of {}: {}", i + 1, runs.size(),
-                                           runs[i].request.experiment.file.string()));
-        code = std::max(code, run_one(runs[i], options));
+    for (std::size_t i = 0; i < matching.size() && code != exit_interrupted; ++i) {
+        RunChoice one = choice;
+        one.request.experiment = matching[i]->choice;
+        const std::string file = one.request.experiment.file.string();
+        Progress().message(fmt::format("experiment {} of {}: {}", i + 1, matching.size(), file));
+        try {
+            code = std::max(code, run_one(one, options));
+        } catch (const Error&) {
+            all.failed(file);
+        }
     }
-    return code;
+    return all.conclude(code);
 }
 
 /// Which trials run, in which order, and what becomes of failed ones.

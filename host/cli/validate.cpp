@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "cli/experiment_options.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/say.hpp"
 #include "core/printable.hpp"
 #include "run/definitions.hpp"
 #include "run/prepare.hpp"
@@ -68,55 +70,88 @@ std::string sentence(const std::string& file, const nlohmann::json& found) {
                        count("columns"), count("published"));
 }
 
-/// A file, or all of a folder's.
-std::vector<std::filesystem::path> files_of(const std::filesystem::path& given) {
-    if (!std::filesystem::is_directory(given)) return {given};
+/// Files, and all below folders, each once.
+std::vector<std::filesystem::path> files_of(const std::vector<std::filesystem::path>& given) {
     std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(given))
-        if (entry.is_regular_file() && entry.path().extension() == ".yaml") files.push_back(entry.path());
-    std::ranges::sort(files);
-    if (files.empty())
-        throw SpecError(
-            fmt::format("{}: no experiment and no table in this folder; each is a .yaml file", given.string()));
+    for (const std::filesystem::path& path : given) {
+        const auto folder = find_experiment_folder(path.string());
+        if (!folder) {
+            files.push_back(path);
+            continue;
+        }
+        const auto first = files.size();
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(*folder))
+            if (entry.is_regular_file() && entry.path().extension() == ".yaml") files.push_back(entry.path());
+        if (files.size() == first)
+            throw SpecError(fmt::format(
+                "{}: no experiment and no table in or below this folder; each is a .yaml file", path.string()));
+        std::sort(files.begin() + static_cast<std::ptrdiff_t>(first), files.end());
+    }
+    std::set<std::filesystem::path> seen;
+    std::erase_if(files, [&](const auto& file) { return !seen.insert(file.lexically_normal()).second; });
     return files;
 }
 
-int validate(const ExperimentChoice& given, bool as_json, const GlobalOptions& options) {
+/// What is wrong with a file; a message without a place is a finding of the whole file.
+nlohmann::json findings_of(const Error& error, const std::filesystem::path& file) {
+    nlohmann::json findings = nlohmann::json::array();
+    if (const auto* found = dynamic_cast<const ExperimentError*>(&error))
+        for (const Finding& finding : found->findings()) findings.push_back(to_json(finding));
+    else
+        findings.push_back(to_json(Finding{{file.string()}, "", error.what()}));
+    return findings;
+}
+
+int validate(const std::vector<std::filesystem::path>& given, const ExperimentChoice& as, bool as_json,
+             const GlobalOptions& options) {
     const InstalledPlugins plugins;
-    const std::vector<std::filesystem::path> files = files_of(given.file);
+    const std::vector<std::filesystem::path> files = files_of(given);
     nlohmann::json all = nlohmann::json::array();
-    bool valid = true;
+    std::size_t wrong = 0;
     for (const std::filesystem::path& file : files) {
-        ExperimentChoice choice = given;
+        ExperimentChoice choice = as;
         choice.file = file;
         try {
             all.push_back(checked(choice, plugins, options));
-            if (!as_json) std::cout << sentence(file.string(), all.back());
-        } catch (const ExperimentError& error) {
+            if (!as_json) std::cout << sentence(file.string(), all.back()) << std::flush;
+        } catch (const EnvironmentError&) {
+            throw;
+        } catch (const LogicError&) {
+            throw;
+        } catch (const Error& error) {
             if (!as_json && files.size() == 1) throw;
-            valid = false;
-            nlohmann::json findings = nlohmann::json::array();
-            for (const Finding& finding : error.findings()) findings.push_back(to_json(finding));
-            all.push_back({{"valid", false}, {"findings", findings}});
-            if (!as_json) std::cerr << printable(error.what()) << '\n';
+            ++wrong;
+            all.push_back({{"valid", false}, {"findings", findings_of(error, file)}});
+            const bool names_the_file = dynamic_cast<const ExperimentError*>(&error) != nullptr;
+            if (!as_json)
+                std::cerr << (names_the_file ? "" : printable(file.string()) + ": ") << printable(error.what())
+                          << '\n';
         }
         all.back()["file"] = file.string();
     }
     if (as_json) print_json(std::cout, files.size() == 1 ? all.front() : all);
-    return valid ? exit_ok : exit_usage;
+    if (wrong > 0 && files.size() > 1) say(fmt::format("{} of {} files are not valid", wrong, files.size()));
+    return wrong == 0 ? exit_ok : exit_usage;
 }
 
 }  // namespace
 
 void add_validate(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand(
-        "validate", "Check an experiment, a paper's table or a folder of both, and report all errors");
+        "validate", "Check experiments, papers' tables and folders of both, and report all errors");
+    auto files = std::make_shared<std::vector<std::filesystem::path>>();
     auto choice = std::make_shared<ExperimentChoice>();
     auto as_json = std::make_shared<bool>(false);
-    add_experiment_options(*command, *choice);
-    command->add_flag("--json", *as_json, "As JSON");
-    command->callback(
-        [&, choice, as_json] { action = [&, choice, as_json] { return validate(*choice, *as_json, options); }; });
+    command
+        ->add_option("experiment", *files,
+                     "Experiments and tables: YAML files, and folders of them with what is below")
+        ->required()
+        ->type_name("EXPERIMENT");
+    add_override_options(*command, *choice);
+    command->add_flag("--json", *as_json, "As JSON: of one file an object, of several a list");
+    command->callback([&, files, choice, as_json] {
+        action = [&, files, choice, as_json] { return validate(*files, *choice, *as_json, options); };
+    });
 }
 
 }  // namespace gnnbench

@@ -124,7 +124,7 @@ gnnbench dataset generate like --set profile_file=tiny-profile.json scale=2 feat
 expect_text out '"vertices": 1000' "twice a measured dataset"
 gnnbench dataset profiles
 expect_text out "amazon0601" "profiles that come with the program"
-# A folder: its experiments in the order of their names, its tables left out; none runs where one cannot be read.
+# A folder: its experiments in the order of their names, its tables left out; where one cannot be read, the others run.
 mkdir folder
 sed 's/^name: .*/name: first/' tiny.yaml >folder/a.yaml
 sed 's/^name: .*/name: second/' tiny.yaml >folder/b.yaml
@@ -136,11 +136,41 @@ gnnbench run folder --where "scheme = 'serial'" --set trials=1
 expect_code 0 "a folder"
 expect_text err "experiment 2 of 2: folder/b.yaml" "a folder"
 expect_value "SELECT count(*) FROM experiment WHERE name IN ('first', 'second')" 2 "both experiments of a folder"
+sed 's/^name: .*/name: third\nseed: 7/' tiny.yaml >folder/c.yaml
 echo "oops: 1" >>folder/b.yaml
-before="$(ask "SELECT count(*) FROM trial")"
-gnnbench run folder --rerun
+gnnbench plan folder
+expect_code 2 "the plan of a folder with a bad file"
+expect_text out "folder/c.yaml:" "the plan of a folder with a bad file"
+expect_text err "1 of 3 experiments cannot be read and was left out: folder/b.yaml" "a plan names the bad file"
+gnnbench run folder --where "scheme = 'serial'" --set trials=1
 expect_code 2 "a folder with a bad file"
-expect_value "SELECT count(*) FROM trial" "$before" "a folder with a bad file runs nothing"
+expect_text err "folder/b.yaml:13:1: oops: unknown key" "the bad file's error"
+expect_text err "1 of 3 experiments cannot be read and was left out: folder/b.yaml" "the bad file is named"
+[[ "$(tail -n 1 err)" == *folder/b.yaml ]] || fail "it is named at the end, where it is seen"
+expect_value "SELECT count(*) FROM trials WHERE experiment = 'third' AND status = 'ok'" 1 "the others run"
+# What fits no file is the command's error, and no file's.
+gnnbench run folder --where "nonsense = 1"
+expect_code 2 "a folder and an expression that cannot be"
+refuse_text err "cannot be read" "a folder and an expression that cannot be"
+echo "oops: 1" >>folder/a.yaml
+echo "oops: 1" >>folder/c.yaml
+gnnbench run folder
+expect_code 2 "a folder of bad files"
+expect_text err "3 of 3 experiments cannot be read" "a folder of bad files"
+# validate takes files and folders, and what is below these.
+mkdir -p folder/below
+cp tiny.yaml folder/below/deep.yaml
+printf 'title: [half\n' >folder/below/broken.yaml
+gnnbench validate folder tiny.yaml
+expect_code 2 "validate a folder and a file"
+expect_text out "folder/below/deep.yaml: valid, 4 cells" "validate reads folders in folders"
+expect_text out "tiny.yaml: valid, 4 cells of 2 trials" "validate goes on after a bad file"
+expect_text err "folder/a.yaml:13:1: oops" "validate names what is wrong"
+expect_text err "folder/below/broken.yaml" "validate names what is wrong below"
+expect_text err "5 of 7 files are not valid" "validate counts"
+gnnbench validate folder/below/deep.yaml tiny.yaml --json
+expect_code 0 "validate several files as JSON"
+python3 -c 'import json; a = json.load(open("out")); assert [f["valid"] for f in a] == [True, True], a' || fail "validate --json"
 mkdir empty
 gnnbench run empty
 expect_code 2 "an empty folder"
