@@ -1,6 +1,8 @@
 #include <filesystem>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include <gnnbench/error.hpp>
 
 #include "cli/endings.hpp"
@@ -8,9 +10,11 @@
 #include "cli/options.hpp"
 #include "cli/ranges.hpp"
 #include "cli/written.hpp"
+#include "core/plural.hpp"
 #include "record/query.hpp"
 #include "report/timeline.hpp"
 #include "run/prepare.hpp"
+#include "run/progress.hpp"
 
 namespace gnnbench {
 
@@ -31,12 +35,33 @@ bool is_experiment(const std::filesystem::path& database, const std::string& nam
     return false;
 }
 
+/// Which trial was chosen, and of what, where there was a choice.
+std::string choice_text(const TracedTrial& t) {
+    if (t.cells == 1 && t.trials == 1) return {};
+    std::string text = fmt::format("trial {}: {}, {}, {}, {}{}{}", t.trial, t.scheme, t.partitioner,
+                                   plural(t.gpus, "gpu"), t.dataset, t.others.empty() ? "" : ", ", t.others);
+    if (t.cells > 1)
+        text += fmt::format("; of {} traced cells that of the most ranks{}", t.cells,
+                            t.widest > 1 ? fmt::format(", the fastest of {}", t.widest) : "");
+    if (t.trials > 1)
+        text += t.epoch_s
+                    ? fmt::format("; the median of its {} traced trials", t.trials)
+                    : fmt::format("; the newest of its {} traced trials, of which none ended well", t.trials);
+    return text + "; --where chooses another cell, a UUID another trial";
+}
+
+std::string named_choice(const TracedTrial& traced) {
+    if (const std::string text = choice_text(traced); !text.empty()) Progress().message(text);
+    return traced.trial;
+}
+
 Timeline chosen(const TraceChoice& choice, const GlobalOptions& options) {
     const bool names_experiment = choice.what.empty() || std::filesystem::is_regular_file(choice.what) ||
                                   is_experiment(options.database, choice.what);
     const std::string trial =
-        names_experiment ? traced_trial(options.database, experiment_name(choice.what, options), choice.where)
-                         : choice.what;
+        names_experiment
+            ? named_choice(traced_trial(options.database, experiment_name(choice.what, options), choice.where))
+            : choice.what;
     if (!names_experiment && !choice.where.empty())
         throw SpecError("--where chooses among an experiment's cells; '" + choice.what + "' names a trial");
     return read_timeline(options.database, trial, choice.epoch);
@@ -67,7 +92,7 @@ void add_trace(CLI::App& app, const GlobalOptions& options, Action& action) {
     command
         ->add_option("what", choice->what,
                      "A trial's UUID or its beginning, or an experiment's name or file (default: the one measured "
-                     "last)")
+                     "last), of which the median trial of the traced cell with the most ranks is taken")
         ->type_name("TRACED");
     add_where_option(*command, choice->where);
     command->add_option("--epoch", choice->epoch, "Which (default: the last one traced)")->type_name("N");

@@ -8,6 +8,7 @@
 #include "cli/formats.hpp"
 #include "cli/ranges.hpp"
 #include "record/comparison.hpp"
+#include "record/varying.hpp"
 #include "report/tuning_table.hpp"
 #include "run/experiment_run.hpp"
 #include "run/tuning.hpp"
@@ -21,21 +22,13 @@ struct TuneChoice {
     std::shared_ptr<OutputFormat> format;
 };
 
-/// "hidden 64,64, seed 2"
-std::string others_of(const ComparisonCell& c, const std::vector<std::string>& keys) {
-    std::string text;
-    for (std::size_t i = 0; i < keys.size() && i < c.others.size(); ++i)
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", keys[i], c.others[i]);
-    return text;
-}
-
 TunedCell tuned_cell(const ComparisonCell& c, const std::vector<std::string>& other_keys,
                      const std::filesystem::path& database) {
     TunedCell out{.dataset = c.dataset,
                   .scheme = c.scheme,
                   .scheme_name = c.scheme_name,
                   .partitioner = c.partitioner,
-                  .others = others_of(c, other_keys)};
+                  .others = named_values(other_keys, c.others)};
     if (!c.epoch_s || c.ok_trials.empty()) {
         out.status = status_text(c);
         return out;

@@ -1,6 +1,10 @@
 #include "record/timeline.hpp"
 
+#include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -9,6 +13,8 @@
 #include "record/choice.hpp"
 #include "record/migrations.hpp"
 #include "record/sqlite.hpp"
+#include "record/stored_json.hpp"
+#include "record/varying.hpp"
 
 namespace gnnbench {
 namespace {
@@ -95,33 +101,101 @@ Timeline described(const sqlite::Connection& c, std::int64_t trial) {
 
 }  // namespace
 
-std::string traced_trial(const std::filesystem::path& database, const std::string& experiment,
-                         const std::string& where) {
-    const sqlite::Connection c = opened(database);
-    const std::set<std::int64_t> chosen = where.empty() ? std::set<std::int64_t>() : cells_where(c, where);
+namespace {
+
+struct TracedCell {
+    std::int64_t id = 0, gpus = 0;
+    std::string scheme, partitioner, dataset;
+    CellFields fields;
+    struct Trial {
+        std::int64_t id;
+        std::string uuid;
+        std::optional<double> epoch_s;
+    };
+    std::map<std::int64_t, Trial> by_number;  ///< the newest of each
+
+    /// By time; those that did not end well, by age, only where there are no others.
+    std::vector<Trial> candidates() const {
+        std::vector<Trial> all;
+        for (const auto& [number, trial] : by_number) all.push_back(trial);
+        const bool any_ended = std::ranges::any_of(all, [](const Trial& t) { return t.epoch_s.has_value(); });
+        if (any_ended) std::erase_if(all, [](const Trial& t) { return !t.epoch_s; });
+        std::ranges::sort(all, {}, [](const Trial& t) { return std::pair(t.epoch_s.value_or(0), t.id); });
+        return all;
+    }
+    Trial median() const {
+        const std::vector<Trial> all = candidates();
+        return all.front().epoch_s ? all[(all.size() - 1) / 2] : all.back();
+    }
+};
+
+/// The experiment's cells with spans, by their rows.
+std::vector<TracedCell> traced_cells(const sqlite::Connection& c, const std::string& experiment) {
     auto q = c.prepare(
-        "SELECT t.uuid, c.scheme_label, c.partitioner_label, c.gpus, c.dataset, max(t.id), c.id FROM trial t "
+        "SELECT c.id, c.gpus, c.scheme_label, c.partitioner_label, c.dataset, c.identity, t.number, t.id, t.uuid, "
+        "iif(t.status = 'ok', t.epoch_s, NULL) FROM trial t "
         "JOIN cell c ON c.id = t.cell_id JOIN experiment x ON x.id = t.experiment_id "
-        "WHERE x.name = ? AND EXISTS (SELECT 1 FROM span s WHERE s.trial_id = t.id) GROUP BY c.id ORDER BY c.id",
+        "WHERE x.name = ? AND EXISTS (SELECT 1 FROM span s WHERE s.trial_id = t.id) ORDER BY c.id, t.id",
         "look for traced trials");
     q.bind(experiment);
-    std::vector<std::string> trials;
-    std::string list;
+    std::vector<TracedCell> cells;
     while (q.step()) {
-        if (!where.empty() && !chosen.contains(q.integer(6))) continue;
-        trials.push_back(q.text(0));
-        list +=
-            fmt::format("\n  {}  {}, {}, {} gpus, {}", q.text(0), q.text(1), q.text(2), q.integer(3), q.text(4));
+        if (cells.empty() || cells.back().id != q.integer(0))
+            cells.push_back({.id = q.integer(0),
+                             .gpus = q.integer(1),
+                             .scheme = q.text(2),
+                             .partitioner = q.text(3),
+                             .dataset = q.text(4),
+                             .fields = cell_fields(stored_json(q.text(5))),
+                             .by_number = {}});
+        cells.back().by_number[q.integer(6)] = {q.integer(7), q.text(8), q.maybe_real(9)};
     }
-    if (trials.empty())
+    return cells;
+}
+
+/// What distinguishes each of the cells from others with the same labels.
+std::vector<std::string> others_of(const std::vector<TracedCell>& cells) {
+    std::vector<std::string> places;
+    std::vector<CellFields> fields;
+    for (const TracedCell& cell : cells) {
+        places.push_back(fmt::format("{}\n{}\n{}\n{}", cell.dataset, cell.partitioner, cell.scheme, cell.gpus));
+        fields.push_back(cell.fields);
+    }
+    const VaryingFields varying = varying_fields(places, fields);
+    std::vector<std::string> all;
+    for (const auto& values : varying.values) all.push_back(named_values(varying.names, values));
+    return all;
+}
+
+}  // namespace
+
+TracedTrial traced_trial(const std::filesystem::path& database, const std::string& experiment,
+                         const std::string& where) {
+    const sqlite::Connection c = opened(database);
+    std::vector<TracedCell> cells = traced_cells(c, experiment);
+    if (!where.empty()) {
+        const std::set<std::int64_t> chosen = cells_where(c, where);
+        std::erase_if(cells, [&](const TracedCell& cell) { return !chosen.contains(cell.id); });
+    }
+    if (cells.empty())
         throw SpecError(fmt::format("no trial of the experiment '{}'{} has spans. {}.", experiment,
                                     where.empty() ? "" : " that fits --where", how_to_trace));
-    if (trials.size() > 1)
-        throw SpecError(
-            fmt::format("{} cells of '{}' are traced; name one of these trials, or choose a cell with "
-                        "--where:{}",
-                        trials.size(), experiment, list));
-    return trials.front();
+    const auto preference = [](const TracedCell& cell) {
+        const auto time = cell.median().epoch_s;
+        return std::tuple(!time.has_value(), -cell.gpus, time.value_or(0), cell.id);
+    };
+    const auto best = std::ranges::min_element(cells, {}, preference);
+    const TracedCell::Trial trial = best->median();
+    return {.trial = trial.uuid,
+            .scheme = best->scheme,
+            .partitioner = best->partitioner,
+            .dataset = best->dataset,
+            .others = others_of(cells)[static_cast<std::size_t>(best - cells.begin())],
+            .gpus = best->gpus,
+            .cells = std::ssize(cells),
+            .widest = std::ranges::count(cells, best->gpus, &TracedCell::gpus),
+            .trials = std::ssize(best->by_number),
+            .epoch_s = trial.epoch_s};
 }
 
 Timeline read_timeline(const std::filesystem::path& database, const std::string& trial,

@@ -26,9 +26,20 @@ struct Timeline {
     std::vector<TimelineSpan> spans;  ///< by rank, then by beginning
 };
 
-/// The newest traced trial of an experiment's one cell that has spans, among those that `where` chooses. Throws SpecError
-/// where there is none, and, naming their trials, where there are several such cells.
-std::string traced_trial(const std::filesystem::path& database, const std::string& experiment,
+/// An experiment's traced trial, and what it was chosen from.
+struct TracedTrial {
+    std::string trial;  ///< UUID
+    std::string scheme, partitioner, dataset;
+    std::string others;  ///< what else distinguishes its cell from the other traced ones: "hidden 64"
+    std::int64_t gpus = 0;
+    std::int64_t cells = 0;              ///< that have spans
+    std::int64_t widest = 0;             ///< of these, those with the most ranks
+    std::int64_t trials = 0;             ///< of the cell, that have spans
+    std::optional<double> epoch_s = {};  ///< of the trial, if it ended well
+};
+/// Of the traced cells that `where` chooses the widest, that of the most ranks; of several the fastest; of its trials the one
+/// of median time. Trials that did not end well count where there are no others. Throws SpecError where none has spans.
+TracedTrial traced_trial(const std::filesystem::path& database, const std::string& experiment,
                          const std::string& where = "");
 
 /// `trial`: its UUID or a unique prefix; `epoch`: by default the last one traced. Throws SpecError if there

@@ -47,4 +47,11 @@ VaryingFields varying_fields(std::span<const std::string> places, std::span<cons
     return result;
 }
 
+std::string named_values(const std::vector<std::string>& names, const std::vector<std::string>& values) {
+    std::string text;
+    for (std::size_t i = 0; i < names.size() && i < values.size(); ++i)
+        if (!values[i].empty()) text += (text.empty() ? "" : ", ") + names[i] + " " + values[i];
+    return text;
+}
+
 }  // namespace gnnbench

@@ -14,5 +14,7 @@ struct VaryingFields {
 };
 /// `places[i]`: cell i's place. A plugin whose label differs stands for its parameters.
 VaryingFields varying_fields(std::span<const std::string> places, std::span<const CellFields> cells);
+/// "hidden 64,64, seed 2"; what a cell does not have is left out.
+std::string named_values(const std::vector<std::string>& names, const std::vector<std::string>& values);
 
 }  // namespace gnnbench

@@ -78,6 +78,18 @@ gnnbench trace overlap --output epoch.png
 expect_code 2 "a timeline in a format that there is not"
 expect_text err ".json, .svg" "a timeline in a format that there is not"
 
+# Of several traced trials the median one of the widest cell, and which it is.
+gnnbench run overlap.yaml --no-verify --trace --set name=several --set gpus=[1,2] --set trials=3 --set 'model.hidden=[8]'
+expect_code 0 "traced trials of two cells"
+gnnbench trace several --output several.json
+expect_code 0 "trace of several trials"
+median="$(ask "SELECT trial FROM trials WHERE experiment = 'several' AND gpus = 2 AND purpose = 'measure' ORDER BY epoch_s LIMIT 1 OFFSET 1")"
+expect_text err "trial $median: mg-gcn" "trace names its choice"
+expect_text err "of 2 traced cells that of the most ranks; the median of its 3 traced trials" "trace says what it chose from"
+grep -q "$median" several.json || fail "trace exports what it names"
+gnnbench -q trace several --output several.json
+refuse_text err "traced cells" "trace -q"
+
 # Without overlap no broadcast is under way while the same rank computes.
 export GNNBENCH_DATABASE=sequential.sqlite
 gnnbench run overlap.yaml --no-verify --trace --set scheme.overlap=false
