@@ -27,6 +27,7 @@
 #include "run/prepare.hpp"
 #include "run/program_permission.hpp"
 #include "run/stated_memory.hpp"
+#include "spec/distinctions.hpp"
 #include "spec/partition_key.hpp"
 #include "spec/setting.hpp"
 
@@ -256,6 +257,19 @@ std::string kept_text(const Plan& plan, const Kept& kept) {
     return there == 0 ? "" : fmt::format("{} of them on partitions that are kept from earlier trials\n", there);
 }
 
+/// What distinguishes rows that agree in the columns that every plan has; a slowdown has a column of its own.
+VaryingFields varying_of(const Plan& plan, const PreparedExperiment& prepared) {
+    std::vector<const Cell*> cells;
+    for (const PlannedCell& planned : plan.cells) cells.push_back(&prepared.cells[planned.cell].cell);
+    VaryingFields varying = distinctions(cells);
+    if (const auto at = std::ranges::find(varying.names, "slowdown"); at != varying.names.end()) {
+        const auto column = at - varying.names.begin();
+        varying.names.erase(at);
+        for (auto& row : varying.values) row.erase(row.begin() + column);
+    }
+    return varying;
+}
+
 void print_text(const Plan& plan, const PreparedExperiment& prepared, const Estimates& estimates, const Kept& kept,
                 const std::vector<StartedProgram>& programs) {
     const bool slowed = std::ranges::any_of(
@@ -264,6 +278,8 @@ void print_text(const Plan& plan, const PreparedExperiment& prepared, const Esti
     const bool hosts =
         std::ranges::any_of(plan.cells, [](const PlannedCell& p) { return p.stated.host_peak > 0; });
     if (hosts) heads.insert(heads.begin() + 6, "host/rank");
+    const VaryingFields varying = varying_of(plan, prepared);
+    heads.insert(heads.begin() + 5, varying.names.begin(), varying.names.end());
     if (slowed) heads.insert(heads.begin() + 5, "slowdown");
     TextColumns columns(std::move(heads));
     for (std::size_t i = 0; i < plan.cells.size(); ++i) {
@@ -276,6 +292,7 @@ void print_text(const Plan& plan, const PreparedExperiment& prepared, const Esti
         if (hosts)
             line.insert(line.begin() + 6,
                         planned.stated.host_peak > 0 ? mebibytes("≈ ", planned.stated.host_peak) : "");
+        line.insert(line.begin() + 5, varying.values[i].begin(), varying.values[i].end());
         if (slowed) line.insert(line.begin() + 5, slowdown_text(cell.slowdown));
         columns.add(std::move(line));
     }

@@ -33,6 +33,26 @@ expect_text out "≥ 0" "a plan tells the least memory"
 gnnbench plan tiny.yaml --rerun --where "scheme = 'serial'"
 expect_text out "about " "a plan tells time"
 
+# Rows that agree in everything else say what they differ in; so does progress.
+cat >models.yaml <<'YAML'
+name: models
+dataset: {generate: dcsbm, vertices: 300, average_degree: 8, features: 8, classes: 4}
+matrix:
+  model: [{layers: gcn, hidden: [8]}, {layers: gat, hidden: [8], heads: 2}]
+scheme: serial
+threads_per_rank: 1
+epochs: 2
+trials: 1
+YAML
+gnnbench plan models.yaml
+expect_code 0 "a plan of two models"
+grep -qE "gpus +heads +layers +memory" out || fail "a plan has a column for each key that varies"
+grep -qE "serial +none +1 +2 +gat" out || fail "a plan says how rows differ"
+refuse_text out "self_loops|normalisation" "what follows from the layers has no column"
+gnnbench --database models.sqlite run models.yaml --no-verify
+expect_code 0 "a run of two models"
+expect_text err "serial 1 gpu, heads 2, layers gat trial 1" "progress says how cells differ"
+
 # Two at a time; then nothing is left.
 gnnbench run tiny.yaml --jobs 2 --shuffle 7
 expect_code 0 "two at a time"
