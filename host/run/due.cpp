@@ -45,7 +45,7 @@ void record_skipped(const SweepContext& context, const PreparedCell& cell, const
         return state.status == TrialStatus::skipped && state.reason == reason;
     });
     if (!known) runner.record_not_run({.cell = cell}, TrialStatus::skipped, reason);
-    context.progress.message(fmt::format("skipped  {}: {}", cell_label(cell.cell), reason));
+    context.progress.message(fmt::format("skipped  {}: {}", cell_label(cell), reason));
 }
 
 std::vector<DueCell> due_cells(const SweepContext& context, SweepReport& report) {

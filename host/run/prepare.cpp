@@ -16,6 +16,7 @@
 #include "run/code_digest.hpp"
 #include "run/definitions.hpp"
 #include "run/program_probe.hpp"
+#include "spec/distinctions.hpp"
 #include "spec/setting.hpp"
 #include "spec/words.hpp"
 
@@ -45,6 +46,14 @@ std::string verification_key(const Cell& cell, const nlohmann::json& code) {
 std::string approximation_of(const Cell& cell, const PluginSource& plugins) {
     if (cell.scheme.is_program()) return program_approximation(cell);
     return plugins.strategy(cell.scheme.name).approximation_of(cell.model, cell.scheme.params);
+}
+
+void name_distinctions(std::vector<PreparedCell>& cells) {
+    std::vector<const Cell*> all;
+    for (const PreparedCell& cell : cells) all.push_back(&cell.cell);
+    const VaryingFields varying = distinctions(all);
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        cells[i].varied = named_values(varying.names, varying.values[i]);
 }
 
 }  // namespace
@@ -108,6 +117,7 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
         prepared.cells.push_back({cell, record_of(cell, code.of(cell), datasets), approximation_of(cell, plugins),
                                   on_host.at(kernel), in_virtual_time.at(kernel)});
     }
+    if (datasets == Datasets::make) name_distinctions(prepared.cells);
     return prepared;
 }
 
@@ -203,6 +213,10 @@ std::string label_of(std::string_view dataset, std::string_view scheme, std::str
 
 std::string cell_label(const Cell& cell) {
     return label_of(cell.dataset.name, cell.scheme.label, cell.partitioner.label, cell.gpus);
+}
+
+std::string cell_label(const PreparedCell& cell) {
+    return cell_label(cell.cell) + (cell.varied.empty() ? "" : ", " + cell.varied);
 }
 
 std::string cell_label(const nlohmann::json& identity) {

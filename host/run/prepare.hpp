@@ -21,6 +21,8 @@ struct PreparedCell {
     std::string approximation;   ///< what its scheme approximates; empty if it is exact
     bool in_host_memory = true;  ///< its kernel needs no device of its own for each rank
     bool simulated = false;      ///< one process simulates its ranks
+    std::string
+        varied{};  ///< what distinguishes it from cells of the same labels: "heads 8"; empty if only looked at
 };
 
 /// An experiment whose datasets are known.
@@ -83,7 +85,9 @@ UnfinishedRerun unfinished_rerun(const PreparedExperiment& prepared, const std::
 
 /// "mg-gcn metis 4 gpus, quickstart": how messages name a cell.
 std::string cell_label(const Cell& cell);
-/// The same of its identity, as journals have it.
+/// The same with what distinguishes it: "mg-gcn metis 4 gpus, heads 8".
+std::string cell_label(const PreparedCell& cell);
+/// Of its identity, as journals have it.
 std::string cell_label(const nlohmann::json& identity);
 
 }  // namespace gnnbench

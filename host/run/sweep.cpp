@@ -69,7 +69,7 @@ bool Sweep::verify(TrialRunner& runner, const std::string& key, const std::strin
     TrialOrder order = verification_order(cell, prepared_.experiment.limits, runner.database());
     order.seen_verifications = conclusive_trials(runner.database(), key_of(order, runner.machine_fingerprint()));
     if (needs_no_verification(combination, runner.database())) return true;
-    const std::string what = fmt::format("{} {}", position, cell_label(cell.cell));
+    const std::string what = fmt::format("{} {}", position, cell_label(cell));
     const Stopwatch watch;
     const auto show = [&](const TrialProgress& p) {
         const std::lock_guard lock(guard_);
@@ -224,7 +224,7 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
             pace_.finished(0);
             return true;
         }
-        what = fmt::format("[{}/{}] {} trial {}", pace_.done() + 1, pace_.trials(), cell_label(cell),
+        what = fmt::format("[{}/{}] {} trial {}", pace_.done() + 1, pace_.trials(), cell_label(order.cell),
                            scheduled.index + 1);
         if (failed_verification.empty() && late_steps_.erase(key) > 0)
             order.late_step_timeout_s = prepared_.experiment.limits.verify_timeout_s;

@@ -31,7 +31,7 @@ VerificationRow row_of(const Cell& cell, VerificationStatus status, const std::s
 /// The result of a verification, or how it ended if there is none.
 VerificationRow verify_cell(const PreparedCell& cell, const Limits& limits, Database& database,
                             TrialRunner& runner, Progress& progress) {
-    const std::string what = "verify " + cell_label(cell.cell);
+    const std::string what = "verify " + cell_label(cell);
     progress.status(what);
     const TrialOrder order = verification_order(cell, limits, database);
     const TrialResult result = runner.run(
