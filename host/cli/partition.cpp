@@ -68,8 +68,9 @@ std::vector<Candidate> candidates(const PartitionChoice& choice, const PluginCat
     };
     for (const std::string& setting : choice.settings)
         if (names.size() != 1 && !named(setting))
-            throw SpecError(fmt::format(
-                "--set {} belongs to one partitioner: name it with --with, or write NAME.{}", setting, setting));
+            throw SpecError(
+                fmt::format("--set {} belongs to one partitioner: name it with --partitioner, or write NAME.{}",
+                            setting, setting));
     std::vector<Candidate> all;
     for (const std::string& name : names) {
         const PluginDescription plugin = plugins.find(PluginKind::partitioner, name);
@@ -151,7 +152,7 @@ PartitionFacts facts_of(const PartitionChoice& choice, const DatasetView& data, 
 }
 
 std::string command_of(const PartitionChoice& choice) {
-    std::string text = fmt::format("gnnbench partition {} --parts {} --with {}", choice.dataset,
+    std::string text = fmt::format("gnnbench partition {} --parts {} --partitioner {}", choice.dataset,
                                    fmt::join(choice.parts, ","), fmt::join(choice.partitioners, ","));
     for (const std::string& setting : choice.settings) text += " --set " + setting;
     if (choice.seed != 0) text += fmt::format(" --seed {}", choice.seed);
@@ -164,9 +165,9 @@ int write_lines(const PartitionChoice& choice, const Store& store, const Dataset
     const GraphView& graph = data.graph;
     if (all.size() != 2 || choice.parts.size() != 1 || choice.partitioners.empty() || choice.row.empty())
         throw SpecError(
-            "--csv-for expects a table's row in --row, one number in --parts, and in --with the partitioner and "
-            "what "
-            "its baseline, as in --with metis,random");
+            "--csv-for expects a table's row in --row, one number in --parts, and in --partitioner the "
+            "partitioner "
+            "and its baseline, as in --partitioner metis,random");
     const Part parts = choice.parts.front();
     std::vector<PartitionVolume> volumes;
     for (const Candidate& candidate : all) {
@@ -216,7 +217,7 @@ void write_partition(const PartitionChoice& choice, const PartitionFacts& facts)
 std::optional<ExpectationFiles> export_files(const PartitionChoice& choice, const std::vector<Candidate>& all) {
     if (choice.exported.empty()) return {};
     if (choice.partitioners.size() != 1)
-        throw SpecError("--export expects one partitioner in --with, and several numbers in --parts");
+        throw SpecError("--export expects one partitioner in --partitioner, and several numbers in --parts");
     require_expectable(all.front().name, all.front().plugin->cuts_vertices(), choice.parts);
     return expectation_files(choice.exported);
 }
@@ -228,7 +229,7 @@ int partition(const PartitionChoice& choice, const Catalog& catalog) {
     const PluginCatalog plugins;
     const std::vector<Candidate> all = candidates(choice, plugins);
     if (!choice.output.empty() && (all.size() != 1 || choice.parts.size() != 1))
-        throw SpecError("--output expects one partition: one partitioner in --with, one number in --parts");
+        throw SpecError("--output expects one partition: one partitioner in --partitioner, one number in --parts");
     if (!choice.csv_for.empty()) return write_lines(choice, store, data, all);
     const std::optional<ExpectationFiles> exported = export_files(choice, all);
 
@@ -282,9 +283,21 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
     command->add_option("--parts", choice->parts, "How many parts, several to compare (default: 2 4 8)")
         ->check(at_least(1))
         ->delimiter(',');
-    command->add_option("--with", choice->partitioners, "Partitioners (default: all there are)")
+    command->add_option("--partitioner", choice->partitioners, "Which of them (default: all there are)")
         ->delimiter(',')
         ->type_name("PARTITIONER,...");
+    // Its name before `tune` had the option; commands in results and scripts have it.
+    command
+        ->add_option_function<std::vector<std::string>>(
+            "--with",
+            [choice](const std::vector<std::string>& names) {
+                say("--with is now --partitioner");
+                choice->partitioners.insert(choice->partitioners.end(), names.begin(), names.end());
+            },
+            "The same")
+        ->delimiter(',')
+        ->type_name("PARTITIONER,...")
+        ->group("");
     command
         ->add_option("--set", choice->settings,
                      "A parameter of the partitioner, or of one of several (repeatable)")
@@ -312,13 +325,14 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
     command->add_flag("--per-part", choice->per_part, "Also the numbers of every part, in text and JSON");
     auto* as_json = command->add_flag("--json", choice->as_json, "As JSON");
     command->add_flag("--csv", choice->as_csv, "As CSV, a line for each part")->excludes(as_json);
-    auto* csv = command
-                    ->add_option(
-                        "--csv-for", choice->csv_for,
-                        "The volumes of the first partitioner in --with relative to the second's, as lines of the "
-                        "measured.csv beside a table: demirci/table-2")
-                    ->type_name("TABLE")
-                    ->excludes(as_json);
+    auto* csv =
+        command
+            ->add_option(
+                "--csv-for", choice->csv_for,
+                "The volumes of the first partitioner in --partitioner relative to the second's, as lines of the "
+                "measured.csv beside a table: demirci/table-2")
+            ->type_name("TABLE")
+            ->excludes(as_json);
     command->add_option("--row", choice->row, "Of that table: \"amazon0601 GP\"")->needs(csv)->type_name("ROW");
     command
         ->add_option(
@@ -330,7 +344,8 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
         ->add_option(
             "--export", choice->exported,
             "Write an experiment on an expected graph with this one's degrees and parts, for numbers of ranks "
-            "that are not there: FILE.yaml, and FILE.profile.json beside it. One partitioner in --with; several "
+            "that are not there: FILE.yaml, and FILE.profile.json beside it. One partitioner in --partitioner; "
+            "several "
             "numbers in --parts tell how parts change with their number")
         ->type_name("FILE.yaml")
         ->excludes(csv);

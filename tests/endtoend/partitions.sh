@@ -46,7 +46,7 @@ for gpus in "${counts[@]}"; do
         label="${partitioner/metis/metis(weights=nonzeros)}"
         settings=()
         [[ $partitioner == metis ]] && settings=(--set weights=nonzeros)
-        gnnbench partition "$name" --parts "$gpus" --with $partitioner "${settings[@]}" --json
+        gnnbench partition "$name" --parts "$gpus" --partitioner $partitioner "${settings[@]}" --json
         expect_code 0 "$partitioner's report"
         cut="$(recorded "$gpus" "$label")"
         expect_text out "\"connectivity_minus_one\": $cut," "$partitioner at $gpus: the report and the record"
