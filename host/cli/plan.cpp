@@ -10,6 +10,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/strategy.hpp>
 
+#include "cli/counted_work.hpp"
 #include "cli/experiment_options.hpp"
 #include "cli/folder_experiments.hpp"
 #include "cli/options.hpp"
@@ -25,6 +26,7 @@
 #include "report/format.hpp"
 #include "report/units.hpp"
 #include "run/prepare.hpp"
+#include "run/progress.hpp"
 #include "run/program_permission.hpp"
 #include "run/stated_memory.hpp"
 #include "spec/distinctions.hpp"
@@ -341,6 +343,40 @@ void print_as_json(const Plan& plan, const PreparedExperiment& prepared, const E
                            {"cells", std::move(cells)}});
 }
 
+/// Whether the memory that a cell's ranks hold can be stated: by a plugin, of a graph that is there.
+bool is_askable(const Cell& cell) {
+    return !cell.scheme.is_program() && !cell.dataset.digest.empty() && !cell.dataset.store.empty();
+}
+
+std::size_t askable(const PreparedExperiment& prepared, const std::string& where) {
+    const std::vector<bool> chosen = chosen_cells(prepared.experiment, where);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < chosen.size(); ++i) count += chosen[i] && is_askable(prepared.cells[i].cell);
+    return count;
+}
+
+/// The plan, with what each cell's largest rank holds as its scheme states it.
+Plan plan_with_memory(const PreparedExperiment& prepared, const PluginSource& plugins, const Database* database,
+                      const Site& site, const PlanRules& rules) {
+    std::map<std::string, Store> stores;
+    Progress progress;
+    CountedWork asked(progress, "memory of cell", askable(prepared, rules.where));
+    const auto stated = [&](const Cell& cell) -> StatedMemory {
+        const std::string& folder = cell.dataset.store;
+        if (!is_askable(cell)) return {};
+        asked.next(cell_label(cell));
+        if (!stores.contains(folder)) stores.emplace(folder, open_checked(folder, say));
+        try {
+            return stated_memory_of(cell, stores.at(folder), plugins, prepared.experiment.limits.trial_timeout_s);
+        } catch (const Error& e) {
+            progress.problem(fmt::format("gnnbench: {} on {} gpus: what it holds is not known: {}",
+                                         cell.scheme.label, cell.gpus, e.what()));
+            return {};
+        }
+    };
+    return plan_of(prepared, plugins, database, site, rules, stated);
+}
+
 int plan_one(const PlanChoice& choice, Experiment experiment, const GlobalOptions& options) {
     const Catalog catalog = Catalog::at(options.data_dir);
     const InstalledPlugins plugins;
@@ -360,21 +396,9 @@ int plan_one(const PlanChoice& choice, Experiment experiment, const GlobalOption
     if (database && rules.again == Again::all &&
         unfinished_rerun(prepared, rules.where, *database, site.fingerprint).trials > 0)
         rules.again = Again::missing;
-    std::map<std::string, Store> stores;
-    const auto stated = [&](const Cell& cell) -> StatedMemory {
-        const std::string& folder = cell.dataset.store;
-        if (cell.scheme.is_program() || cell.dataset.digest.empty() || folder.empty()) return {};
-        if (!stores.contains(folder)) stores.emplace(folder, open_checked(folder, say));
-        try {
-            return stated_memory_of(cell, stores.at(folder), plugins, prepared.experiment.limits.trial_timeout_s);
-        } catch (const Error& e) {
-            std::cerr << fmt::format("gnnbench: {} on {} gpus: what it holds is not known: {}\n",
-                                     cell.scheme.label, cell.gpus, e.what());
-            return {};
-        }
-    };
-    const Plan planned = plan_of(prepared, plugins, database ? &*database : nullptr, site, rules,
-                                 choice.with_memory ? stated : std::function<StatedMemory(const Cell&)>());
+    const Database* known = database ? &*database : nullptr;
+    const Plan planned = choice.with_memory ? plan_with_memory(prepared, plugins, known, site, rules)
+                                            : plan_of(prepared, plugins, known, site, rules);
     Estimates estimates(planned.cells.size());
     if (database) {
         const TrialHistory history(*database, site.fingerprint);

@@ -36,5 +36,8 @@ for r in recorded:
     if not 0.75 <= predicted / r["peak"] <= 1.25: wrong.append(r)
 assert not wrong, wrong
 PY
+# On a terminal it says how far it is, since many cells take minutes.
+TERM=vt100 python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$bin/gnnbench" plan peaks.yaml --memory >terminal </dev/null
+grep -q 'memory of cell 1 of at most [0-9]* ' terminal || fail "plan --memory shows no progress: $(head -c 400 terminal)"
 gnnbench plan peaks.yaml --memory
 expect_text out "host/rank" "the table has a column for the host"
