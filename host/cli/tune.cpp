@@ -71,10 +71,11 @@ int tune(const TuneChoice& choice, const GlobalOptions& options) {
     RunRequest request;
     std::vector<NotPredicted> skipped;
     request.experiment = tuned_experiment(choice.request, Catalog::at(options.data_dir), plugins, skipped);
-    Progress progress;
+    // Of its many trials the ranking tells.
+    Progress progress(verbosity() == Verbosity::normal ? Verbosity::status : verbosity());
     const RunResult result = run_experiment(request, places, progress);
     if (result.report.interrupted) {
-        progress.message("interrupted; what was predicted is kept, and the same command goes on");
+        progress.problem("interrupted; what was predicted is kept, and the same command goes on");
         return exit_interrupted;
     }
     const ComparisonData found =

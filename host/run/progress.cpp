@@ -62,7 +62,7 @@ void Progress::print(const std::string& line) {
 }
 
 void Progress::message(const std::string& line) {
-    if (verbosity_ != Verbosity::quiet) print(line);
+    if (verbosity_ >= Verbosity::normal) print(line);
 }
 
 void Progress::problem(const std::string& line) { print(line); }

@@ -4,8 +4,8 @@
 
 namespace gnnbench {
 
-/// How much of a command's progress is shown: --quiet, --verbose.
-enum class Verbosity { quiet, normal, verbose };
+/// How much of a command's progress is shown: --quiet, --verbose. `status`: the status line and problems.
+enum class Verbosity { quiet, status, normal, verbose };
 void set_verbosity(Verbosity wanted);
 Verbosity verbosity();
 

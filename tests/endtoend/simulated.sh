@@ -241,6 +241,7 @@ fi
 # Which scheme, grid and partitioner: every candidate is predicted once, kept like any trial, and ranked.
 gnnbench tune far.yaml --machine perlmutter --gpus 8 --partitioner random
 expect_code 0 "tune"
+refuse_text err " trial 1" "tune is quiet unless asked"
 expect_text out "on 8 GPUs of perlmutter, SIMULATED" "what is ranked is predicted"
 expect_text out "as long:" "tune says why"
 expect_text out "gossip-gcn" "independent workers are predicted too"
@@ -262,6 +263,8 @@ for c in cells[:len(times)]:
     assert 0.9 * c["epoch_s"] < parts < 1.1 * c["epoch_s"], c
 ' || fail "tune: not in order of time, or parts that are not the epoch"
 sed 's/hidden: .32., //; s/^matrix: {/&model.hidden: [[16], [32]], /' far.yaml >widths.yaml
+gnnbench -v tune far.yaml --machine perlmutter --gpus 8 --partitioner random --scheme sa-1d --set seed=3
+expect_text err " trial 1" "tune tells of each candidate with -v"
 gnnbench tune widths.yaml --machine perlmutter --gpus 8 --partitioner random --scheme sa-1d
 expect_code 0 "tune for two widths"
 expect_text out "hidden 16 on 8 GPUs" "each width has a ranking of its own"
