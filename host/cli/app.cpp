@@ -1,5 +1,7 @@
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <string>
@@ -14,11 +16,13 @@
 #include "cli/gnnbench.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/project.hpp"
 #include "cli/usage.hpp"
 #include "core/owned_folder.hpp"
 #include "core/printable.hpp"
 #include "launch/trial_processes.hpp"
 #include "plugin/loader.hpp"
+#include "report/report_origins.hpp"
 #include "run/progress.hpp"
 #include "spec/findings.hpp"
 
@@ -26,6 +30,10 @@ namespace gnnbench {
 
 namespace {
 
+constexpr const char* places =
+    "The project's root is the nearest folder, from the current one upwards, that holds gnnbench.sqlite or stores "
+    "of "
+    "datasets, else that of git's work tree, else the current one.";
 constexpr const char* exit_codes =
     "Exit codes: 0 ok, 1 a cell failed, 2 bad usage or experiment, 3 regression, 4 unclear, 5 environment or "
     "plugin, "
@@ -85,17 +93,34 @@ int guarded(const Action& action) {
     }
 }
 
+/// Where the database and datasets are that no option names.
+void find_places(GlobalOptions& options) {
+    options.database_given = !options.database.empty();
+    options.data_dir_given = !options.data_dir.empty();
+    const char* from_environment = std::getenv("GNNBENCH_DATA");
+    const bool data_set = options.data_dir_given || (from_environment && *from_environment);
+    if (options.database_given && data_set) return;
+    const std::filesystem::path root = project_root();
+    if (!options.database_given) options.database = root / database_name;
+    if (!data_set) options.data_dir = (root / datasets_name).string();
+}
+
 }  // namespace
+
+std::string GlobalOptions::database_option() const {
+    return database_given ? " --database " + shell_word(database.string()) : "";
+}
 
 void define_commands(CLI::App& app, GlobalOptions& options, Action& action) {
     app.require_subcommand(1);
     app.set_help_all_flag("--help-all", "Help of every command");
-    app.footer(exit_codes);
-    app.add_option("--database", options.database, "Where results are kept (default: gnnbench.sqlite here)")
+    app.footer(fmt::format("{}\n{}", places, exit_codes));
+    app.add_option("--database", options.database,
+                   "Where results are kept (default: gnnbench.sqlite at the project's root)")
         ->envname("GNNBENCH_DATABASE")
         ->type_name("FILE");
     app.add_option("--data-dir", options.data_dir,
-                   "Where datasets are kept (default: $GNNBENCH_DATA, or datasets here)")
+                   "Where datasets are kept (default: $GNNBENCH_DATA, or datasets at the project's root)")
         ->type_name("FOLDER");
     app.set_version_flag("-V,--version", version_text, "What this program is and was built from");
     app.add_flag_callback(
@@ -129,7 +154,7 @@ int run_gnnbench(int argc, char** argv) {
             if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
             throw SpecError(usage_message(app, words, error));
         }
-        if (options.database.empty()) options.database = "gnnbench.sqlite";
+        find_places(options);
         // Not of our own folder: whoever installed that decided.
         std::vector<std::filesystem::path> named = plugin_folders();
         named.pop_back();

@@ -9,6 +9,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "cli/project.hpp"
 #include "cli/ranges.hpp"
 #include "cli/usage.hpp"
 #include "data/catalog.hpp"
@@ -47,8 +48,8 @@ std::string given(const Candidates& words, const std::string& option, const char
 class Names {
 public:
     explicit Names(const Candidates& words)
-        : database_(given(words, "--database", "GNNBENCH_DATABASE", "gnnbench.sqlite")),
-          data_dir_(given(words, "--data-dir", "GNNBENCH_DATA", "")) {}
+        : database_(given(words, "--database", "GNNBENCH_DATABASE", (root_ / database_name).string())),
+          data_dir_(given(words, "--data-dir", "GNNBENCH_DATA", (root_ / datasets_name).string())) {}
 
     Candidates experiments() const { return recorded_experiments(database_); }
     Candidates tags() const { return column("SELECT DISTINCT name FROM tag ORDER BY name"); }
@@ -94,6 +95,7 @@ private:
         return all;
     }
 
+    std::filesystem::path root_ = project_root();  // before those that it is part of
     std::filesystem::path database_;
     std::string data_dir_;
 };

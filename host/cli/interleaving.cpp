@@ -100,8 +100,7 @@ std::string how_to_interleave(const ComparedSides& sides, const std::string& com
         return "An older gnnbench measured a side and did not keep its experiment's name; compare --interleave "
                "FILE "
                "measures both by turns.\n";
-    const std::string database =
-        options.database == "gnnbench.sqlite" ? "" : " --database " + shell_word(options.database.string());
+    const std::string database = options.database_option();
     const bool one_experiment = a.file == b.file && a.profile == b.profile && a.overrides == b.overrides;
     const bool by_cell = sides.b.find("where:") != std::string::npos && a.file == b.file;
     if ((one_experiment || by_cell) && !sides.compared_fields.empty())  // cells of one experiment take turns in it

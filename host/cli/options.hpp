@@ -9,8 +9,12 @@ namespace gnnbench {
 
 /// Options that all commands share.
 struct GlobalOptions {
-    std::filesystem::path database;  ///< --database, GNNBENCH_DATABASE, or gnnbench.sqlite in the current folder
-    std::string data_dir;            ///< --data-dir; empty: GNNBENCH_DATA, or ./datasets (see data/catalog.hpp)
+    std::filesystem::path database;  ///< --database, GNNBENCH_DATABASE, or gnnbench.sqlite at the project's root
+    std::string data_dir;  ///< --data-dir, or datasets there; empty: GNNBENCH_DATA (see data/catalog.hpp)
+    bool database_given = false, data_dir_given = false;  ///< by an option or the environment, or by an option
+
+    /// " --database FILE", for a command that a message proposes; empty if it finds the database by itself.
+    std::string database_option() const;
 };
 
 /// What the chosen command does; returns the exit code.

@@ -32,11 +32,10 @@ struct RunChoice {
 /// The command that goes on with what this one leaves. What was to be measured again is known to the database, so
 /// that neither --rerun, --failed nor --stale is part of it.
 std::string command_to_go_on(const Experiment& experiment, const std::string& where,
-                             const std::filesystem::path& database) {
+                             const GlobalOptions& options) {
     std::string text = run_command({experiment.file.string(), experiment.profile, experiment.overrides, true});
     if (!where.empty()) text += " --where " + shell_word(where);
-    if (database != "gnnbench.sqlite") text += " --database " + shell_word(database.string());
-    return text;
+    return text + options.database_option();
 }
 
 void print_summary(const RunResult& result, bool traced, const std::string& go_on, Progress& progress) {
@@ -63,12 +62,24 @@ void print_summary(const RunResult& result, bool traced, const std::string& go_o
         progress.message(fmt::format("interrupted; what was measured is kept, and this goes on: {}", go_on));
 }
 
+/// Where results and datasets go, if that is not the current folder.
+void name_places(const GlobalOptions& options, Progress& progress) {
+    std::error_code error;
+    const auto here = std::filesystem::current_path(error);
+    if (!options.database_given && options.database.parent_path() != here)
+        progress.message(fmt::format("results are in {}", options.database.string()));
+    if (const auto datasets = Catalog::at(options.data_dir).folder();
+        !options.data_dir_given && datasets.is_absolute() && datasets.parent_path() != here)
+        progress.message(fmt::format("datasets are in {}", datasets.string()));
+}
+
 int run_one(const RunChoice& choice, const GlobalOptions& options) {
     Progress progress;
+    name_places(options, progress);
     const SweepRules& rules = choice.request.rules;
     const RunResult result = run_experiment(choice.request, {options.database, options.data_dir}, progress);
     print_summary(result, !rules.trace_epochs.empty(),
-                  command_to_go_on(result.experiment, rules.plan.where, options.database), progress);
+                  command_to_go_on(result.experiment, rules.plan.where, options), progress);
     const ComparisonData table =
         read_comparison(options.database, result.experiment.name, result.machine_fingerprint);
     std::cout << render_comparison(table, *choice.format);

@@ -95,7 +95,7 @@ int aa(const AaRequest& request, OutputFormat format, const GlobalOptions& optio
     const TemporaryFolder scratch("selftest");
     const std::filesystem::path database =
         request.keep.empty() ? scratch.path() / "aa.sqlite" : std::filesystem::path(request.keep);
-    const Catalog catalog = request.experiment.file.empty() && options.data_dir.empty()
+    const Catalog catalog = request.experiment.file.empty() && !options.data_dir_given
                                 ? Catalog(scratch.path() / "datasets")
                                 : Catalog::at(options.data_dir);
     const InstalledPlugins plugins;

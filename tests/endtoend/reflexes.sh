@@ -146,6 +146,35 @@ gnnbench trace tiny --output epoch.json
 expect_code 0 "a timeline of an experiment by its name"
 grep -q traceEvents epoch.json || fail "no timeline"
 
+# --- a project's database and datasets are found from below its root, and named ---------------------------------
+mkdir -p experiments/deep
+cp tiny.yaml experiments/deep/
+cd experiments/deep
+gnnbench table tiny
+expect_code 0 "a table from below the project's root"
+expect_text out "mg-gcn" "a table from below the project's root"
+gnnbench dataset list
+expect_text out "dcsbm-300x8" "datasets from below the project's root"
+gnnbench run tiny.yaml
+expect_code 0 "a run from below the project's root"
+expect_text err "results are in $work/gnnbench.sqlite" "a run names the database elsewhere"
+expect_text err "datasets are in $work/datasets" "a run names the datasets elsewhere"
+expect_text err "nothing to run" "what is there counts"
+[[ ! -e gnnbench.sqlite && ! -e datasets ]] || fail "a run below the project's root made places of its own"
+gnnbench dataset info nope
+expect_text err "in $work/datasets" "a dataset that is not there: where it was looked for"
+[[ "$("$bin/gnnbench" __complete figure ti)" == *tiny* ]] || fail "an experiment's name is completed from below"
+cd "$work"
+mkdir -p fresh/below
+: >fresh/gnnbench.sqlite
+cd fresh/below
+gnnbench results list
+refuse_text out "tiny" "a nearer database counts"
+gnnbench --database "$work/gnnbench.sqlite" results list
+expect_text out "tiny" "--database counts before what is near"
+cd "$work"
+rm -rf fresh
+
 # --- what shells complete ---------------------------------------------------------------------------------------
 complete_line() { "$bin/gnnbench" __complete "$@"; }
 [[ "$(complete_line figure ti)" == *tiny* ]] || fail "an experiment's name is completed"
