@@ -31,9 +31,8 @@ namespace gnnbench {
 namespace {
 
 constexpr const char* places =
-    "The project's root is the nearest folder, from the current one upwards, that holds gnnbench.sqlite or stores "
-    "of "
-    "datasets, else that of git's work tree, else the current one.";
+    "The project's root is the nearest folder, from the current one upwards, that holds gnnbench.sqlite or "
+    "stores of datasets, else that of git's work tree, else the current one.";
 constexpr const char* exit_codes =
     "Exit codes: 0 ok, 1 a cell failed, 2 bad usage or experiment, 3 regression, 4 unclear, 5 environment or "
     "plugin, "

@@ -165,9 +165,8 @@ int write_lines(const PartitionChoice& choice, const Store& store, const Dataset
     const GraphView& graph = data.graph;
     if (all.size() != 2 || choice.parts.size() != 1 || choice.partitioners.empty() || choice.row.empty())
         throw SpecError(
-            "--csv-for expects a table's row in --row, one number in --parts, and in --partitioner the "
-            "partitioner "
-            "and its baseline, as in --partitioner metis,random");
+            "--csv-for expects a table's row in --row, one number in --parts, and in --partitioner "
+            "the partitioner and its baseline, as in --partitioner metis,random");
     const Part parts = choice.parts.front();
     std::vector<PartitionVolume> volumes;
     for (const Candidate& candidate : all) {
@@ -344,9 +343,8 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
         ->add_option(
             "--export", choice->exported,
             "Write an experiment on an expected graph with this one's degrees and parts, for numbers of ranks "
-            "that are not there: FILE.yaml, and FILE.profile.json beside it. One partitioner in --partitioner; "
-            "several "
-            "numbers in --parts tell how parts change with their number")
+            "that are not there: FILE.yaml, and FILE.profile.json beside it. One partitioner in "
+            "--partitioner; several numbers in --parts tell how parts change with their number")
         ->type_name("FILE.yaml")
         ->excludes(csv);
     command->footer(

@@ -16,6 +16,7 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/plan.hpp"
+#include "cli/project.hpp"
 #include "cli/say.hpp"
 #include "data/checked_store.hpp"
 #include "data/generated_size.hpp"
@@ -422,13 +423,20 @@ int plan(const PlanChoice& choice, const GlobalOptions& options) {
     if (all.is_folder() && choice.as_json)
         throw SpecError(fmt::format("--json prints one plan; {} has {} experiments",
                                     choice.experiment.file.string(), all.files()));
+    Progress progress;
+    name_places(options, progress);
     PlanChoice one = choice;
     one.one_of_many = all.is_folder();
     for (FolderExperiments::One& read : all.readable()) {
         if (all.is_folder())
             std::cout << (&read == &all.readable().front() ? "" : "\n") << read.choice.file.string() << ":\n\n";
         one.experiment = read.choice;
-        plan_one(one, std::move(read.experiment), options);
+        if (all.is_folder()) chosen_cells(read.experiment, choice.rules.where);  // its error is the command's
+        try {
+            plan_one(one, std::move(read.experiment), options);
+        } catch (const Error&) {
+            all.failed(read.choice.file);
+        }
     }
     return all.conclude(exit_ok);
 }

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 namespace gnnbench {
@@ -65,6 +66,16 @@ fs::path project_root() {
     if (error) return ".";  // it was removed; who uses it says so
     const char* home = std::getenv("HOME");
     return project_root(here, home ? fs::weakly_canonical(home, error) : fs::path());
+}
+
+void name_places(const GlobalOptions& options, Progress& progress) {
+    std::error_code error;
+    const fs::path here = fs::current_path(error);
+    if (!options.database_given && options.database.parent_path() != here)
+        progress.message(fmt::format("results are in {}", options.database.string()));
+    if (options.data_dir_given || options.data_dir.empty()) return;  // empty: GNNBENCH_DATA names it
+    if (fs::path(options.data_dir).parent_path() != here)
+        progress.message(fmt::format("datasets are in {}", options.data_dir));
 }
 
 }  // namespace gnnbench

@@ -1,6 +1,9 @@
 #pragma once
 #include <filesystem>
 
+#include "cli/options.hpp"
+#include "run/progress.hpp"
+
 namespace gnnbench {
 
 constexpr const char* database_name = "gnnbench.sqlite";
@@ -12,5 +15,8 @@ constexpr const char* datasets_name = "datasets";
 std::filesystem::path project_root(const std::filesystem::path& from, const std::filesystem::path& home);
 /// The same of the current folder and the user's home.
 std::filesystem::path project_root();
+
+/// Says where results and datasets are, if that is not the current folder and no option named it.
+void name_places(const GlobalOptions& options, Progress& progress);
 
 }  // namespace gnnbench

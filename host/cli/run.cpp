@@ -10,6 +10,7 @@
 #include "cli/folder_experiments.hpp"
 #include "cli/formats.hpp"
 #include "cli/plan.hpp"
+#include "cli/project.hpp"
 #include "cli/ranges.hpp"
 #include "core/plural.hpp"
 #include "report/report_origins.hpp"
@@ -62,20 +63,8 @@ void print_summary(const RunResult& result, bool traced, const std::string& go_o
         progress.message(fmt::format("interrupted; what was measured is kept, and this goes on: {}", go_on));
 }
 
-/// Where results and datasets go, if that is not the current folder.
-void name_places(const GlobalOptions& options, Progress& progress) {
-    std::error_code error;
-    const auto here = std::filesystem::current_path(error);
-    if (!options.database_given && options.database.parent_path() != here)
-        progress.message(fmt::format("results are in {}", options.database.string()));
-    if (const auto datasets = Catalog::at(options.data_dir).folder();
-        !options.data_dir_given && datasets.is_absolute() && datasets.parent_path() != here)
-        progress.message(fmt::format("datasets are in {}", datasets.string()));
-}
-
 int run_one(const RunChoice& choice, const GlobalOptions& options) {
     Progress progress;
-    name_places(options, progress);
     const SweepRules& rules = choice.request.rules;
     const RunResult result = run_experiment(choice.request, {options.database, options.data_dir}, progress);
     print_summary(result, !rules.trace_epochs.empty(),
@@ -107,6 +96,10 @@ std::vector<const FolderExperiments::One*> with_matching_cells(FolderExperiments
 /// Every experiment of a folder, in order of name; all are read, and their errors reported, before the first runs.
 int run(const RunChoice& choice, const GlobalOptions& options) {
     if (choice.only_plan) return show_plan(choice.request.experiment, choice.request.rules.plan, options);
+    {
+        Progress progress;
+        name_places(options, progress);
+    }
     if (const auto files = experiments_at(choice.request.experiment.file); files.size() == 1) {
         RunChoice one = choice;
         one.request.experiment.file = files.front();

@@ -2,6 +2,7 @@
 
 #include "cli/experiment_options.hpp"
 #include "cli/formats.hpp"
+#include "cli/project.hpp"
 #include "report/verify_table.hpp"
 #include "run/verification_run.hpp"
 
@@ -11,6 +12,7 @@ namespace {
 
 int verify(const ExperimentChoice& choice, OutputFormat format, const GlobalOptions& options) {
     Progress progress;
+    name_places(options, progress);
     const VerificationResult result = verify_experiment(choice, {options.database, options.data_dir}, progress);
     std::cout << render_verifications(result.rows, format);
     if (result.interrupted) return exit_interrupted;
