@@ -1,6 +1,7 @@
 // Which trials are meant, tags, named queries, comparisons over a database, and merging two of them.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 
@@ -121,7 +122,7 @@ TEST_CASE("every named query runs, with its argument") {
         if (!q.argument.empty()) arguments.emplace_back(std::string("a1"));
         const QueryResult result = query(two.path, q.sql, arguments);
         CHECK(result.columns.size() >= 3);
-        if (q.name != "failures" && q.name != "payback" && q.name != "crossovers")
+        if (q.name != "failures" && q.name != "payback" && q.name != "crossovers" && q.name != "evaluations")
             CHECK_FALSE(result.rows.empty());
     }
     const QueryResult fastest = query(two.path, named_query("fastest").sql);
@@ -129,6 +130,36 @@ TEST_CASE("every named query runs, with its argument") {
     const QueryResult epochs =
         query(two.path, named_query("epochs").sql, std::vector<SqlValue>{std::string("b7")});
     CHECK(epochs.rows.size() == 2);
+}
+
+TEST_CASE("of a trial the evaluation with the best validation score counts, the last of equals") {
+    samples::Folder folder;
+    const auto path = folder / "evaluated.sqlite";
+    Database database(path);
+    std::vector<json> lines = samples::whole_trial("t1", samples::cell("serial", 1));
+    const auto evaluation =
+        std::ranges::find(lines, "evaluation", [](const json& line) { return line.at("type"); });
+    REQUIRE(evaluation != lines.end());
+    const auto place = evaluation - lines.begin();
+    json of_epoch = *evaluation;
+    lines.erase(evaluation);
+    for (const auto& [epoch, validation] : {std::pair{1, 0.7}, {2, 0.7}, {3, 0.6}}) {
+        of_epoch["epoch"] = epoch;
+        of_epoch["validation"] = validation;
+        of_epoch["test"] = 0.1 * epoch;
+        lines.insert(lines.begin() + place, of_epoch);
+    }
+    REQUIRE(database.apply(lines).problems.empty());
+    const std::string experiment =
+        std::get<std::string>(query(path, "SELECT name FROM experiment").rows.at(0).at(0));
+    const QueryResult found = query(path, named_query("evaluations").sql, std::vector<SqlValue>{experiment});
+    REQUIRE(found.rows.size() == 1);
+    const auto column = [&](const char* name) {
+        return found
+            .rows[0][static_cast<std::size_t>(std::ranges::find(found.columns, name) - found.columns.begin())];
+    };
+    CHECK(std::get<std::int64_t>(column("epoch")) == 2);
+    CHECK(std::get<double>(column("test")) == Approx(0.2));
 }
 
 TEST_CASE("a query ends at its time limit") {
