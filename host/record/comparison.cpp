@@ -19,6 +19,7 @@
 #include "record/migrations.hpp"
 #include "record/sqlite.hpp"
 #include "record/stored_json.hpp"
+#include "record/scaled_cells.hpp"
 #include "record/varying.hpp"
 
 namespace gnnbench {
@@ -111,13 +112,15 @@ std::map<std::int64_t, ComparisonCell::SpeedUp> read_speed_ups(const sqlite::Con
     auto q = c.prepare(
         "SELECT s.cell_id, s.speed_up, s.over_serial, b.scheme_label, b.partitioner_label, b.gpus, "
         "b.threads_per_rank, "
-        "b.threads_per_rank <> c.threads_per_rank, b.epochs, b.epochs <> c.epochs, b.id FROM speed_ups s "
+        "b.threads_per_rank <> c.threads_per_rank, b.epochs, b.epochs <> c.epochs, b.id, b.gpus FROM speed_ups s "
         "JOIN cell c ON c.id = s.cell_id JOIN cell b ON b.id = s.base_cell_id WHERE s.experiment_id = ? "
         "AND s.machine_id = (SELECT id FROM machine WHERE fingerprint = ?)",
         "read an experiment's speed-ups");
     q.bind(experiment, machine);
     std::map<std::int64_t, ComparisonCell::SpeedUp> all;
-    while (q.step()) all[q.integer(0)] = {q.real(1), q.integer(2) != 0, base_text(q), q.integer(10)};
+    while (q.step())
+        all[q.integer(0)] = {q.real(1), q.integer(2) != 0, base_text(q), q.integer(10),
+                             static_cast<int>(q.integer(11))};
     return all;
 }
 
@@ -273,6 +276,7 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
     const std::string fingerprint = machine.empty() ? newest_machine(c, id) : machine;
     ComparisonData data;
     data.experiment = experiment;
+    data.scaling = declared_scaling(c, id);
     describe_machine(data, c, id, fingerprint);
     const auto trials = read_trials(data, c, id, fingerprint);
     const auto speed_ups = read_speed_ups(c, id, fingerprint);
@@ -298,7 +302,6 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
         cell.scheme = q.text(3);
         cell.scheme_name = q.text(4);
         cell.gpus = static_cast<int>(q.integer(5));
-        places.push_back(fmt::format("{}\n{}\n{}\n{}", cell.dataset, cell.partitioner, cell.scheme, cell.gpus));
         const nlohmann::json identity = stored_json(q.text(6));
         fields.push_back(cell.fields = cell_fields(identity));
         cell.program = program_digest(identity);
@@ -315,9 +318,13 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
         lengths.insert({q.integer(10), q.integer(11)});
         data.cells.push_back(std::move(cell));
     }
+    name_series(data);
+    for (const ComparisonCell& cell : data.cells)
+        places.push_back(fmt::format("{}\n{}\n{}\n{}", cell.dataset, cell.partitioner, cell.scheme, cell.gpus));
     VaryingFields varying = varying_fields(places, fields);
     data.other_keys = std::move(varying.names);
     for (std::size_t i = 0; i < data.cells.size(); ++i) data.cells[i].others = std::move(varying.values[i]);
+    add_efficiencies(data);
     for (const auto& kernel : kernels) data.kernels += (data.kernels.empty() ? "" : ", ") + kernel;
     if (!threads.empty()) data.fewest_threads = *threads.begin(), data.most_threads = *threads.rbegin();
     if (lengths.size() == 1) std::tie(data.epochs, data.warmup) = *lengths.begin();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "record/cell_filter.hpp"
+#include "record/scaling_axis.hpp"
 #include "record/statistics.hpp"
 #include "record/verifications.hpp"
 
@@ -29,8 +30,12 @@ struct ComparisonCell {
         bool over_serial = false;  ///< else over the same scheme on its fewest gpus
         std::string base{};        ///< "serial on 1 gpu", "mg-gcn, metis, on 2 gpus, 4 threads per rank"
         std::int64_t base_cell = 0;
+        int base_gpus = 1;
     };
-    std::optional<SpeedUp> speed_up;   ///< as the view speed_ups defines it
+    std::optional<SpeedUp>
+        speed_up;  ///< as the view speed_ups defines it; of weak scaling, where it says nothing, none
+    std::optional<double>
+        efficiency;  ///< where the experiment declares that it scales: 1 is ideal, see scaled_cells
     std::int64_t of_other_builds = 0;  ///< of the ok trials, those that the build which ran last did not measure
     std::optional<Estimate> epoch_s;
     std::optional<double> sent_bytes_per_epoch;  ///< payload, summed over ranks; medians over trials, as below
@@ -70,6 +75,7 @@ struct ComparisonData {
     std::string kernels;               ///< "cpu", or "cpu, reference"
     int fewest_threads = 1, most_threads = 1;  ///< per rank
     std::int64_t epochs = 0, warmup = 0;       ///< 0 where cells differ
+    ScalingAxis scaling;                       ///< that the experiment declares
     /// Further fields that distinguish cells of one dataset, gpus, partitioner and scheme: "seed", "hidden".
     std::vector<std::string> other_keys;
     std::vector<ComparisonCell> cells;  ///< in the experiment's order

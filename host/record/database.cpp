@@ -108,10 +108,11 @@ ApplyResult Database::apply(std::span<const nlohmann::json> lines) {
 }
 
 void Database::register_experiment(const std::string& name, const std::string& spec,
-                                   std::span<const CellRecord> cells) {
+                                   std::span<const CellRecord> cells, const ScalingAxis& scaling) {
     sqlite::Transaction transaction(*connection_);
     const std::int64_t id = applier_->experiment(name);
-    connection_->prepare("UPDATE experiment SET spec = ? WHERE id = ?", "store an experiment").run(spec, id);
+    connection_->prepare("UPDATE experiment SET spec = ?, scaling = ? WHERE id = ?", "store an experiment")
+        .run(spec, to_text(scaling), id);
     connection_->prepare("DELETE FROM experiment_cell WHERE experiment_id = ?", "store an experiment").run(id);
     auto add = connection_->prepare("INSERT INTO experiment_cell VALUES (?,?,?) ON CONFLICT DO NOTHING",
                                     "store an experiment's cell");

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "record/lines.hpp"
+#include "record/scaling_axis.hpp"
 #include "record/verifications.hpp"
 
 namespace gnnbench {
@@ -56,7 +57,8 @@ public:
 
     /// Stores the experiment's file and its current cells, in order; former cells leave the experiment, not the
     /// database.
-    void register_experiment(const std::string& name, const std::string& spec, std::span<const CellRecord> cells);
+    void register_experiment(const std::string& name, const std::string& spec, std::span<const CellRecord> cells,
+                             const ScalingAxis& scaling = {});
 
     /// The cells among these that are known have to be verified under the keys given here.
     void note_verification_keys(std::span<const CellRecord> cells);

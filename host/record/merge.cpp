@@ -85,11 +85,11 @@ std::int64_t changed(sqlite::Connection& c, const std::string& sql, const char* 
 
 /// What trials refer to: experiments, machines and cells, and which cells an experiment has.
 void take_cells(sqlite::Connection& c, MergeResult& result) {
-    result.experiments =
-        changed(c,
-                "INSERT INTO main.experiment (name, spec, first_seen) SELECT name, spec, first_seen "
-                "FROM other.experiment WHERE true ON CONFLICT DO NOTHING",
-                "take over experiments");
+    result.experiments = changed(
+        c,
+        "INSERT INTO main.experiment (name, spec, first_seen, scaling) SELECT name, spec, first_seen, scaling "
+        "FROM other.experiment WHERE true ON CONFLICT DO NOTHING",
+        "take over experiments");
     result.machines =
         changed(c,
                 "INSERT INTO main.machine (fingerprint, description, cpu, cores) SELECT fingerprint, "

@@ -54,6 +54,7 @@ nlohmann::ordered_json comparison_record(const ComparisonData& data, const Compa
     j["simulated"] = c.simulated;
     j["of_other_builds"] = c.of_other_builds;
     j["other_trials"] = c.other_trials;
+    j["efficiency"] = maybe(p.efficiency);
     return j;
 }
 

@@ -40,6 +40,19 @@ Field show_speed_up(const PlacedCell& p, const Unit&) {
     return {.text = p.speed_up ? ratio(*p.speed_up) : "", .spread = "", .marks = p.speed_up_marks};
 }
 
+Field show_efficiency(const PlacedCell& p, const Unit&) {
+    return {.text = p.efficiency ? ratio(*p.efficiency) : "", .spread = "", .marks = {}};
+}
+
+/// What an efficiency of 1 would be.
+std::string efficiency_words(const ScalingAxis& scaling) {
+    if (!scaling.weak()) return "parallel efficiency, speed-up ÷ (gpus ÷ gpus of its base)";
+    return fmt::format(
+        "weak efficiency, time of the base ÷ time, as {} grow with gpus; base: serial on 1 gpu, or else the "
+        "same scheme on its fewest",
+        scaling.per);
+}
+
 Field show_volume(const PlacedCell& p, const Unit& unit) {
     return {.text = p.cell->sent_bytes_per_epoch ? in_unit(*p.cell->sent_bytes_per_epoch, unit) : ""};
 }
@@ -63,6 +76,7 @@ std::vector<Column> columns_of(const ComparisonLayout& t, std::size_t scheme) {
     });
     std::vector<Column> all{{{std::string(time.name), "", fmt::format(" {}", time.name)}, show_time, time}};
     if (t.has_speed_up) all.push_back({{"×", "", "×"}, show_speed_up, {}});
+    if (t.has_efficiency) all.push_back({{"eff", "", "eff"}, show_efficiency, {}});
     if (moves_bytes)
         all.push_back({{std::string(bytes.name), "", fmt::format(" {}", bytes.name)}, show_volume, bytes});
     if (!t.score_metrics.empty()) all.push_back({{"%", "", "%"}, show_score, {}});
@@ -80,7 +94,7 @@ Table::Cell cell_of(const ComparisonData& data, const ComparisonRow& row, const 
     return cell;
 }
 
-void explain_marks(Table& table, const ComparisonLayout& t) {
+void explain_marks(Table& table, const ComparisonLayout& t, const ScalingAxis& scaling) {
     if (t.most_trials == 0) return;
     const Unit time = time_unit(t.largest_s), bytes = byte_unit(t.largest_bytes);
     bool fastest = false;
@@ -92,6 +106,10 @@ void explain_marks(Table& table, const ComparisonLayout& t) {
     if (t.has_speed_up) {
         table.legend += "; × speed-up " + baseline_words(t);
         table.cell_legend += " · speed-up " + baseline_words(t);
+    }
+    if (t.has_efficiency) {
+        table.legend += "; eff " + efficiency_words(scaling);
+        table.cell_legend += " · " + efficiency_words(scaling);
     }
     if (t.has_volume) {
         table.legend += fmt::format("; {} payload sent per epoch by all ranks", bytes.name);
@@ -115,7 +133,7 @@ Table comparison_table(const ComparisonData& data) {
     table.section_name = "dataset";
     table.keys = {{"gpus", false}, {"partitioner", true, 24}};
     for (const std::string& key : data.other_keys) table.keys.push_back({key, true, 16});
-    explain_marks(table, t);
+    explain_marks(table, t, data.scaling);
     std::vector<std::vector<Column>> columns;
     for (std::size_t s = 0; s < t.schemes.size(); ++s) {
         columns.push_back(columns_of(t, s));
@@ -145,7 +163,8 @@ Table comparison_table(const ComparisonData& data) {
                    {"threads_per_rank", {data.fewest_threads, data.most_threads}},
                    {"epochs", data.epochs},
                    {"warmup", data.warmup},
-                   {"speed_up", t.has_speed_up ? baseline_words(t) : ""}};
+                   {"speed_up", t.has_speed_up ? baseline_words(t) : ""},
+                   {"scaling", to_text(data.scaling)}};
     return table;
 }
 

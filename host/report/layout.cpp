@@ -60,7 +60,10 @@ void compare(ComparisonLayout& t) {
     for (ComparisonRow& row : t.rows) {
         mark_fastest(row);
         for (PlacedCell& p : row.cells) {
-            if (!p.has_time() || !p.cell->speed_up) continue;
+            if (!p.has_time()) continue;
+            p.efficiency = p.cell->efficiency;
+            t.has_efficiency |= p.efficiency.has_value();
+            if (!p.cell->speed_up) continue;
             p.speed_up = p.cell->speed_up->value;
             t.has_speed_up = true;
             (p.cell->speed_up->over_serial ? t.over_serial : t.over_itself) = true;

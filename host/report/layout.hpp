@@ -12,7 +12,7 @@ namespace gnnbench {
 /// A cell in its place.
 struct PlacedCell {
     const ComparisonCell* cell = nullptr;  ///< nullptr: the experiment has no such cell
-    std::optional<double> speed_up;
+    std::optional<double> speed_up, efficiency;
     bool fastest = false;                       ///< of the times in its row, by intervals that do not overlap
     std::vector<std::string> marks;             ///< letters of ComparisonLayout::notes, in their order
     std::vector<std::string> speed_up_marks{};  ///< what it is over, where its column has several bases
@@ -37,7 +37,7 @@ struct ComparisonLayout {
     std::vector<std::string> everywhere;  ///< remarks that hold for every time: shown once, above the table
     Footnotes notes;                      ///< all others
     bool over_serial = false, over_itself = false;  ///< what speed-ups are relative to; both if datasets differ
-    bool has_speed_up = false, has_spread = false, has_volume = false;
+    bool has_speed_up = false, has_efficiency = false, has_spread = false, has_volume = false;
     std::set<std::string> score_metrics;  ///< of the cells that have a score
     double largest_s = 0, largest_bytes = 0;
     std::int64_t fewest_trials = 0, most_trials = 0;

@@ -95,7 +95,7 @@ constexpr std::int64_t fewest_trials = 4;
 /// What the y axis shows of a point.
 class Quantity {
 public:
-    Quantity(ScalingQuantity kind, const std::vector<ScalingPanel>& panels) : kind_(kind) {
+    Quantity(ScalingQuantity kind, bool weak, const std::vector<ScalingPanel>& panels) : kind_(kind), weak_(weak) {
         double most = 0;
         for (const ScalingPanel& panel : panels)
             for (const ScalingLine& line : panel.lines)
@@ -115,17 +115,19 @@ public:
             case ScalingQuantity::efficiency:
                 break;
         }
-        return "parallel efficiency";
+        return weak_ ? "weak efficiency" : "parallel efficiency";
     }
     /// What the figure is of.
     std::string title() const {
         return kind_ == ScalingQuantity::time     ? "time of an epoch"
                : kind_ == ScalingQuantity::volume ? "payload sent in an epoch"
+               : weak_                            ? "weak efficiency of an epoch"
                                                   : "parallel efficiency of an epoch";
     }
     /// What the legend calls the ideal, given whose time it begins with.
     std::string ideal(const std::string& base) const {
-        return kind_ == ScalingQuantity::efficiency ? "ideal: 1" : fmt::format("ideal: {} ÷ gpus", base);
+        if (kind_ == ScalingQuantity::efficiency) return "ideal: 1";
+        return "ideal: " + base + (weak_ ? "" : " ÷ gpus");
     }
     bool logarithmic() const { return kind_ != ScalingQuantity::efficiency; }
 
@@ -144,22 +146,25 @@ public:
             case ScalingQuantity::efficiency:
                 break;
         }
-        const double base = panel.base.epoch_s.median * panel.base.gpus / p.gpus;
+        const double base =
+            panel.base.epoch_s.median * (weak_ ? 1 : static_cast<double>(panel.base.gpus) / p.gpus);
         return Drawn{base / e.median, base / high, base / low};
     }
 
-    /// The ideal: the base's time divided by the GPUs, or an efficiency of 1, to the most GPUs of the panel.
+    /// The ideal: the base's time divided by the GPUs, that time under weak scaling, or an efficiency of 1, to the most GPUs of the panel.
     std::string ideal_points(const ScalingPanel& panel) const {
         int most = panel.base.gpus;
         for (const ScalingLine& line : panel.lines) most = std::max(most, line.points.back().gpus);
         if (most == panel.base.gpus || kind_ == ScalingQuantity::volume) return "";
         if (kind_ == ScalingQuantity::efficiency) return fmt::format("{} 1\n{} 1\n", panel.base.gpus, most);
         const double first = panel.base.epoch_s.median / unit_.size;
-        return fmt::format("{} {}\n{} {}\n", panel.base.gpus, first, most, first * panel.base.gpus / most);
+        return fmt::format("{} {}\n{} {}\n", panel.base.gpus, first, most,
+                           weak_ ? first : first * panel.base.gpus / most);
     }
 
 private:
     ScalingQuantity kind_;
+    bool weak_;  ///< the problem grows as the GPUs do
     Unit unit_{};
 };
 
@@ -302,7 +307,7 @@ std::string scaling_script(const ComparisonData& data, const FigureLook& look, S
     if (panels.empty())
         throw SpecError(fmt::format("the experiment '{}' has no measured time to draw; gnnbench run measures it",
                                     data.experiment));
-    const Quantity quantity(shown, panels);
+    const Quantity quantity(shown, data.scaling.weak(), panels);
     const Extent extent = extent_of(panels, quantity);
     if (extent.high <= 0)
         throw SpecError(fmt::format("the experiment '{}' sends nothing that could be drawn", data.experiment));

@@ -37,7 +37,7 @@ bool shows_scaling(const ComparisonData& data);
 /// What is drawn over GPUs.
 enum class ScalingQuantity {
     time,        ///< of an epoch
-    efficiency,  ///< the base's time × its GPUs ÷ (time × GPUs)
+    efficiency,  ///< the base's time × its GPUs ÷ (time × GPUs); under weak scaling its time ÷ the time
     volume       ///< bytes that an epoch sends
 };
 

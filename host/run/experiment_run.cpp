@@ -25,7 +25,8 @@ namespace {
 void register_cells(Database& database, const PreparedExperiment& prepared) {
     std::vector<CellRecord> records;
     for (const PreparedCell& cell : prepared.cells) records.push_back(cell.record);
-    database.register_experiment(prepared.experiment.name, prepared.experiment.text, records);
+    database.register_experiment(prepared.experiment.name, prepared.experiment.text, records,
+                                 prepared.experiment.scaling);
 }
 
 /// Refuses an epoch that no trial reaches: it would silently leave no trace.

@@ -204,6 +204,7 @@ void choose(Composition& c, const std::string& wanted, const std::string& file, 
 }  // namespace
 
 void remove_from_matrix(YamlNode& experiment, const std::string& path) {
+    if (path == "gpus") experiment.erase("scaling");  // whose axis they are
     YamlNode* matrix = experiment.find("matrix");
     if (!matrix || !matrix->is(Kind::map)) return;
     remove_from_lists(*matrix, path);
@@ -227,6 +228,11 @@ YamlEntry spelled_out(const YamlEntry& e) {
     return whole;
 }
 
+void make_room_for_scaling(YamlNode& experiment) {
+    remove_from_top_level(experiment, "gpus");
+    remove_from_matrix(experiment, "gpus");
+}
+
 void overlay(YamlNode& base, const YamlNode& over) {
     for (YamlEntry& e : base.entries) e = spelled_out(e);
     for (const YamlEntry& given : over.entries) {
@@ -238,6 +244,7 @@ void overlay(YamlNode& base, const YamlNode& over) {
             continue;
         }
         if (!find_section(e.key) || !e.value.is(Kind::map)) {
+            if (e.key == "scaling") make_room_for_scaling(base);
             remove_from_matrix(base, e.key);
             put(base, e);
             continue;

@@ -31,6 +31,7 @@ Experiment read_experiment(const std::string& text, const std::filesystem::path&
     const Outline outline = read_outline(root, reader, findings);
     findings.raise();
     experiment.origins = outline.origins;
+    experiment.scaling = outline.scaling;
     expand(outline, options, plugins, experiment, findings);
     findings.raise();
     if (experiment.name.empty()) experiment.name = file.stem().string();

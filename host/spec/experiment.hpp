@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "record/scaling_axis.hpp"
 #include "spec/cell.hpp"
 #include "spec/findings.hpp"
 #include "spec/launcher_choice.hpp"
@@ -35,6 +36,7 @@ struct Experiment {
     std::int64_t trials = 0;
     Limits limits;
     LauncherChoice launcher;
+    ScalingAxis scaling;  ///< that the key `scaling` declares
 
     std::vector<Cell> cells;  ///< distinct; the last axis varies fastest, then those added by `include`
     std::vector<ExcludedCell> excluded;

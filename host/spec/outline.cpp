@@ -7,6 +7,7 @@
 
 #include "spec/outline_defaults.hpp"
 #include "spec/outline_keys.hpp"
+#include "spec/outline_scaling.hpp"
 #include "spec/samples.hpp"
 
 namespace gnnbench {
@@ -42,8 +43,15 @@ public:
                 fmt::format("none of its keys is an experiment's; {}", allowed_words("", top_level_keys())));
             return {};
         }
+        if (const YamlNode* node = root.find("scaling"))
+            if ((scaling_ = read_scaling(*node, findings_))) outline_.scaling = scaling_->axis;
         for (const YamlEntry& e : root.entries)
-            if (e.key != "matrix") read_top(with_samples(e));
+            if (e.key == "scaling")
+                add_strong(e.place);
+            else if (e.key == "dataset" && outline_.scaling.weak())
+                add_weak(with_samples(e).value);
+            else if (e.key != "matrix")
+                read_top(with_samples(e));
         for (const YamlEntry& e : root.entries)
             if (e.key == "matrix") read_matrix(e.value);
         fill_in_defaults(outline_, set_, root.place, reader_, findings_);
@@ -51,6 +59,36 @@ public:
     }
 
 private:
+    void add_strong(const Place& place) {
+        if (scaling_ && !outline_.scaling.weak())
+            add_axis({"gpus", place, scaling_->gpus}, find_field("gpus"), nullptr);
+    }
+
+    /// Each dataset, or the only one, in the size of each number of GPUs.
+    void add_weak(const YamlNode& given) {
+        const Field &gpus = *find_field("gpus"), &dataset = *find_field("dataset");
+        Outline::VariedKey varied{{"gpus, dataset", {}, {}}, {}};
+        const YamlNode* first = &given;
+        const YamlNode* last = first + 1;
+        if (given.is(Kind::list)) first = given.items.data(), last = first + given.items.size();
+        for (; first != last; ++first)
+            for (const YamlNode& count : scaling_->gpus.items) {
+                Assignments option = read_field(gpus, count);
+                set_.seen.emplace_back(dataset.path);
+                std::int64_t times = 0;
+                if (option.empty() || !to_integer(count, times)) continue;
+                const auto larger = grown(*first, outline_.scaling.per, times, findings_);
+                if (!larger) return;
+                for (Assignment& a : read_field(dataset, *larger)) option.push_back(std::move(a));
+                varied.axis.values.push_back(flow_text(count) + ", " + flow_text(*larger));
+                varied.axis.places.push_back(count.place);
+                varied.options.push_back(std::move(option));
+            }
+        claim(gpus, scaling_->gpus.place, "scaling");
+        claim(dataset, given.place, "scaling");
+        if (!varied.options.empty()) outline_.varied.push_back(std::move(varied));
+    }
+
     void read_top(const YamlEntry& e) {
         if (const Section* section = find_section(e.key)) {
             if (section->varies && e.value.is(Kind::list))
@@ -129,6 +167,8 @@ private:
                 for_each_map(e, [&](const YamlNode& rule) { add_exclusion(rule); });
             else if (e.key == "include")
                 for_each_map(e, [&](const YamlNode& rule) { add_inclusion(rule); });
+            else if (e.key == "dataset" && outline_.scaling.weak())
+                add_weak(with_samples(e).value);
             else
                 read_matrix_key(with_samples(e));
     }
@@ -312,6 +352,7 @@ private:
     const ValueReader& reader_;
     Findings& findings_;
     Outline outline_;
+    std::optional<ScalingKey> scaling_;
     SetKeys set_;
 };
 

@@ -45,6 +45,7 @@ struct Outline {
     std::vector<Exclusion> excluded;
     std::vector<Inclusion> included;
     std::map<std::string, std::string> origins;
+    ScalingAxis scaling;
 };
 
 /// Reads every key; errors are added to `findings`, and their keys left out of the outline.

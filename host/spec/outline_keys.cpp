@@ -16,6 +16,7 @@ std::vector<std::string> top_level_keys() {
         if (last_word(f.path) == f.path) keys.emplace_back(f.path);
     for (const Section& s : sections()) keys.emplace_back(s.name);
     keys.emplace_back("matrix");
+    keys.emplace_back("scaling");
     for (const char* key : file_keys()) keys.emplace_back(key);
     return keys;
 }

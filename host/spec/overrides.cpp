@@ -51,6 +51,7 @@ public:
         remove_from_matrix(experiment, path_);
         const std::size_t dot = path_.find('.');
         const std::string first = path_.substr(0, dot);
+        if (first == "scaling") make_room_for_scaling(experiment);
         YamlNode* matrix = experiment.find("matrix");
         YamlNode* varied =
             matrix && matrix->is(Kind::map) && dot != std::string::npos ? matrix->find(first) : nullptr;

@@ -37,6 +37,7 @@ trials: 3
 - A list at the top level is equivalent to that list in `matrix`, for every key marked "varies" below.
 - A generated dataset may have a list of seeds, `{generate: bter, name: web, seed: [1, 2, 3]}`: three samples of one graph,
   which share its name and differ in the field `dataset.seed`.
+- `scaling` gives numbers of GPUs of which tables and figures show the efficiency ([below](#scaling)).
 - A key may be given at the top level or in `matrix`, but not in both.
 - Equal cells are merged. Where all vertices are in one part (one GPU), partitioners make no difference, so such a
   cell has none, and tables show `none`.
@@ -44,6 +45,20 @@ trials: 3
 
 `--set key=value` on the command line replaces a key, wherever it is given: `--set gpus=2`, `--set train.lr=0.1`,
 `--set scheme.overlap=false`, `--set 'matrix.seed=[0, 1, 2]'`. The value is YAML.
+
+### Scaling
+
+```yaml
+scaling: {strong: [1, 2, 4, 8]}                  # one dataset on more and more GPUs: gpus: [1, 2, 4, 8]
+scaling: {weak: [1, 2, 4, 8], per: vertices}     # a dataset whose vertices are those of one GPU × the GPUs
+```
+
+One of the two, in place of `gpus`. It multiplies with the lists of `matrix`. Under weak scaling `per` is any number among
+the parameters of a dataset that is generated or expected; what the dataset gives is one GPU's, and a dataset with a `name`
+has its size appended. Tables have a column `eff`, and `gnnbench figure --efficiency` draws it: strong, the speed-up ÷ (GPUs ÷
+GPUs of its base); weak, the time of the base ÷ the cell's, where the base is serial on one GPU, or else the same scheme on
+its fewest. A weak series is one section of a table and one panel of a figure, although each row has its own dataset.
+`--set gpus=…` replaces the axis by other numbers, as a profile's or an importing file's `gpus` does.
 
 ### Zip, exclude, include
 

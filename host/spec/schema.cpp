@@ -143,6 +143,23 @@ ordered_json matrix_schema() {
             {"properties", properties}};
 }
 
+ordered_json scaling_schema() {
+    const ordered_json gpus = list_of(item(*find_field("gpus")));
+    const auto form = [](ordered_json properties, const ordered_json& required) -> ordered_json {
+        return {{"type", "object"},
+                {"additionalProperties", false},
+                {"required", required},
+                {"properties", std::move(properties)}};
+    };
+    ordered_json j{
+        {"description",
+         "The experiment's numbers of GPUs, over which tables and figures show efficiency: one problem on "
+         "more and more, or a dataset whose parameter `per` grows as they do"}};
+    j.update(any_of({form({{"strong", gpus}}, {"strong"}),
+                     form({{"weak", gpus}, {"per", {{"type", "string"}}}}, {"weak", "per"})}));
+    return j;
+}
+
 ordered_json top_level() {
     ordered_json properties = ordered_json::object();
     for (const Field& f : fields()) {
@@ -156,6 +173,7 @@ ordered_json top_level() {
         properties[s.name] = j;
     }
     properties["matrix"] = reference("matrix");
+    properties["scaling"] = scaling_schema();
     return properties;
 }
 

@@ -53,6 +53,38 @@ gnnbench --database models.sqlite run models.yaml --no-verify
 expect_code 0 "a run of two models"
 expect_text err "serial 1 gpu, heads 2, layers gat trial 1" "progress says how cells differ"
 
+# One declared axis of GPUs: the problem grows with them, and tables and figures show the efficiency.
+cat >weak.yaml <<'YAML'
+name: weak
+dataset: {generate: dcsbm, vertices: 300, average_degree: 8, features: 8, classes: 4}
+scheme: mg-gcn
+scaling: {weak: [1, 2], per: vertices}
+partitioner: random
+threads_per_rank: 1
+epochs: 3
+trials: 1
+YAML
+gnnbench --database weak.sqlite run weak.yaml --no-verify
+expect_code 0 "a weak series"
+expect_text out " on 1 gpu, vertices × gpus" "a weak series is one section"
+expect_text out "weak efficiency" "a weak series has efficiencies"
+gnnbench --database weak.sqlite query --csv "SELECT gpus, vertices FROM trials WHERE purpose = 'measure' ORDER BY gpus"
+expect_text out "1,300" "the dataset of one GPU"
+expect_text out "2,600" "the dataset of two GPUs"
+gnnbench --database weak.sqlite table weak --format json
+python3 -c '
+import json
+cells = json.load(open("out"))["cells"]
+one, two = sorted(cells, key=lambda c: c["gpus"])
+assert one["efficiency"] == 1 and two["efficiency"] == one["epoch_s"] / two["epoch_s"], cells
+assert one["dataset"] == two["dataset"] and one["speed_up"] is None, cells
+' || fail "a weak series as JSON"
+gnnbench --database weak.sqlite figure weak --efficiency --script weak.gp
+expect_text weak.gp "weak efficiency" "a weak series' figure"
+gnnbench --database weak.sqlite run weak.yaml --no-verify --set name=strong --set 'scaling={strong: [1, 2]}'
+expect_code 0 "strong scaling"
+expect_text out "parallel efficiency" "strong scaling has efficiencies"
+
 # Two at a time; then nothing is left.
 gnnbench run tiny.yaml --jobs 2 --shuffle 7
 expect_code 0 "two at a time"

@@ -365,3 +365,96 @@ TEST_CASE("a program's cell tells the digest of its files") {
     CHECK(data.cells[1].program == "no files");
     CHECK(data.cells[2].program.empty());
 }
+
+namespace {
+
+/// A cell of a generated graph of so many vertices.
+CellRecord sized(CellRecord c, std::int64_t vertices, const std::string& seed = "1") {
+    const std::string name = "web-" + std::to_string(vertices);
+    c.digest += "-" + name + "-" + seed;
+    c.identity["dataset"] = {
+        {"name", name},
+        {"digest", name + seed},
+        {"split", 0},
+        {"source", {{"generate", "dcsbm"}, {"name", name}, {"vertices", vertices}, {"seed", seed}}}};
+    return c;
+}
+
+const ComparisonCell& cell_of(const ComparisonData& data, const std::string& scheme, int gpus) {
+    for (const ComparisonCell& c : data.cells)
+        if (c.scheme == scheme && c.gpus == gpus) return c;
+    FAIL("no cell of " << scheme << " on " << gpus);
+    return data.cells.front();
+}
+
+}  // namespace
+
+TEST_CASE("an experiment's declared scaling is kept, and gone when it is declared no longer") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const std::vector<CellRecord> cells{samples::cell("x", 1), samples::cell("x", 2)};
+    for (const ScalingAxis& axis : {ScalingAxis{ScalingAxis::Kind::strong},
+                                    ScalingAxis{ScalingAxis::Kind::weak, "vertices"}, ScalingAxis{}}) {
+        d.register_experiment("sample", "", cells, axis);
+        CHECK(read_comparison(path, "sample").scaling == axis);
+        CHECK(scaling_axis(to_text(axis)) == axis);
+    }
+    CHECK(scaling_axis("of another version") == ScalingAxis{});
+}
+
+TEST_CASE("strong efficiency is speed-up over the GPUs' multiple, where scaling is declared") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const CellRecord two = samples::cell("x", 2), eight = samples::cell("x", 8);
+    add(d, "sample", "a", two, 0, 4);
+    add(d, "sample", "b", eight, 0, 2);
+    d.register_experiment("sample", "", std::vector{two, eight});
+    CHECK_FALSE(cell_of(read_comparison(path, "sample"), "x", 8).efficiency);
+    d.register_experiment("sample", "", std::vector{two, eight}, {ScalingAxis::Kind::strong});
+    ComparisonData data = read_comparison(path, "sample");
+    CHECK(cell_of(data, "x", 2).efficiency == 1);
+    CHECK(cell_of(data, "x", 8).efficiency == Approx(0.5));  // twice as fast on four times the GPUs
+    const CellRecord serial = one_part("serial");
+    add(d, "sample", "s", serial, 0, 6);
+    d.register_experiment("sample", "", std::vector{two, eight, serial}, {ScalingAxis::Kind::strong});
+    data = read_comparison(path, "sample");
+    CHECK(cell_of(data, "x", 2).efficiency == Approx(0.75));
+    CHECK(cell_of(data, "x", 8).efficiency == Approx(6.0 / 2 / 8));
+}
+
+TEST_CASE("weak efficiency is the base's time over the cell's, in one series of datasets") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const ScalingAxis weak{ScalingAxis::Kind::weak, "vertices"};
+    const CellRecord one = sized(one_part("x"), 100), two = sized(samples::cell("x", 2), 200),
+                     metis = sized(samples::cell("x", 2, "metis"), 200), four = sized(samples::cell("y", 4), 400),
+                     odd = sized(samples::cell("x", 4), 100);
+    add(d, "sample", "a", one, 0, 2);
+    add(d, "sample", "b", two, 0, 2.5);
+    add(d, "sample", "c", metis, 0, 2);
+    add(d, "sample", "e", four, 0, 8);
+    add(d, "sample", "o", odd, 0, 1);
+    d.register_experiment("sample", "", std::vector{one, two, metis, four, odd}, weak);
+    ComparisonData data = read_comparison(path, "sample");
+    CHECK(data.cells[0].dataset == "web-100 on 1 gpu, vertices × gpus");
+    CHECK(data.cells[1].dataset == data.cells[0].dataset);
+    CHECK(data.cells[3].dataset == data.cells[0].dataset);
+    CHECK(data.cells[4].dataset == "web-100 on 4 gpus, vertices × gpus");  // 25 on each: another series
+    CHECK(data.cells[0].efficiency == 1);
+    CHECK(data.cells[1].efficiency == Approx(0.8));
+    CHECK(data.cells[2].efficiency == Approx(1));  // one GPU has no partition, and begins each partitioner's line
+    CHECK(data.cells[3].efficiency == 1);          // y's fewest GPUs
+    CHECK(data.cells[4].efficiency == 1);
+    for (const ComparisonCell& c : data.cells) CHECK_FALSE(c.speed_up);
+    CHECK(data.other_keys.empty());
+    const CellRecord serial = sized(one_part("serial"), 100);
+    add(d, "sample", "s", serial, 0, 4);
+    d.register_experiment("sample", "", std::vector{one, two, metis, four, odd, serial}, weak);
+    data = read_comparison(path, "sample");
+    CHECK(data.cells[1].efficiency == Approx(4 / 2.5));
+    CHECK(data.cells[3].efficiency == Approx(0.5));
+    CHECK(data.cells[4].efficiency == 1);  // of a series without serial
+}

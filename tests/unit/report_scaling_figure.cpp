@@ -65,6 +65,17 @@ TEST_CASE("the script has intervals, the ideal line, and open marks where ranks 
     CHECK_THAT(scaling_script(data, {FigureFormat::svg, FigureHeading::left_out}), !Contains("time of an epoch"));
 }
 
+TEST_CASE("under weak scaling the ideal is the base's time, and efficiency the base's time over the time") {
+    ComparisonData data;
+    data.experiment = "sweep";
+    data.scaling = {ScalingAxis::Kind::weak, "vertices"};
+    data.cells = {timed_cell("mg-gcn", 1, "none", 0.08), timed_cell("mg-gcn", 4, "random", 0.16)};
+    const std::string time = scaling_script(data, FigureFormat::svg);
+    CHECK_THAT(time, Contains("1 80\n4 80\n") && Contains("ideal: mg-gcn") && !Contains("÷ gpus"));
+    const std::string efficiency = scaling_script(data, FigureFormat::svg, ScalingQuantity::efficiency);
+    CHECK_THAT(efficiency, Contains("weak efficiency") && Contains("4 0.5 ") && Contains("ideal: 1"));
+}
+
 TEST_CASE("several datasets are panels, and nothing measured is refused") {
     ComparisonData data;
     data.experiment = "two";

@@ -72,6 +72,20 @@ TEST_CASE("a time with sparse features is marked") {
         Catch::Contains("\na  sparse features (X is a sparse operand where the scheme multiplies X itself)\n"));
 }
 
+TEST_CASE("declared scaling has a column of efficiencies, and says what they are") {
+    ComparisonData d = of({compared("mg-gcn", 1, "none", {0.1}, 0), compared("mg-gcn", 4, "random", {0.05}, 10)});
+    d.cells[0].efficiency = 1;
+    d.cells[1].efficiency = 0.5;
+    d.scaling = {ScalingAxis::Kind::strong};
+    const std::string strong = text_of(d);
+    CHECK_THAT(strong, Catch::Contains("eff") && Catch::Contains("0.50"));
+    CHECK_THAT(strong, Catch::Contains("eff parallel efficiency, speed-up ÷ (gpus ÷ gpus of its"));
+    d.scaling = {ScalingAxis::Kind::weak, "vertices"};
+    CHECK_THAT(text_of(d), Catch::Contains("eff weak efficiency, time of the base ÷ time, as vertices grow with"));
+    d.cells[0].efficiency = d.cells[1].efficiency = {};
+    CHECK(count(text_of(d), "eff") == 0);
+}
+
 TEST_CASE("nothing to show is said, and nothing is invented") {
     CHECK_THAT(text_of(of({})), Catch::Contains("nothing measured yet") && Catch::Contains("has no cells"));
     // A cell never measured is empty.
