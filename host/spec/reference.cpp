@@ -54,11 +54,14 @@ scaling: {weak: [1, 2, 4, 8], per: vertices}     # a dataset whose vertices are 
 ```
 
 One of the two, in place of `gpus`. It multiplies with the lists of `matrix`. Under weak scaling `per` is any number among
-the parameters of a dataset that is generated or expected; what the dataset gives is one GPU's, and a dataset with a `name`
-has its size appended. Tables have a column `eff`, and `gnnbench figure --efficiency` draws it: strong, the speed-up ÷ (GPUs ÷
-GPUs of its base); weak, the time of the base ÷ the cell's, where the base is serial on one GPU, or else the same scheme on
-its fewest. A weak series is one section of a table and one panel of a figure, although each row has its own dataset.
-`--set gpus=…` replaces the axis by other numbers, as a profile's or an importing file's `gpus` does.
+the parameters of a dataset that is generated or expected; what the dataset gives is one GPU's, and a dataset with a
+`name` has its size appended. `--set gpus=…` replaces the axis by other numbers, as a profile's or an importing file's
+`gpus` does.
+
+Tables have a column `eff`: under strong scaling the speed-up ÷ (GPUs ÷ GPUs of its base), under weak scaling the time of
+the base ÷ the cell's, where the base is serial on one GPU, or else the same scheme on its fewest. `gnnbench figure
+--efficiency` draws it, with one base for all lines of a panel. A weak series is one section of a table and one panel of a
+figure, although each row has a dataset of its own.
 
 ### Zip, exclude, include
 
