@@ -38,27 +38,36 @@ std::int64_t received(const Volume& mine, CommOp op, const ProcessGroup& world) 
 std::string net_problem(const NetScheme& scheme, const Problem& problem, const Connectivity& nets,
                         bool aggregated_input, const VerifiedTraining& v, const ProcessGroup& world) {
     const auto& widths = problem.model.widths;
-    std::int64_t forward_width = 0, backward_width = 0;
-    const bool attends = problem.model.attends();
+    // Of the rows that travel forward, those of them that travel once more, and backward.
+    std::int64_t forward_width = 0, again_width = 0, backward_width = 0;
+    const bool returns = scheme.returns_partial_sums, dynamic = problem.model.kind == LayerKind::gatv2;
     for (std::size_t l = aggregated_input ? 1 : 0; l + 1 < widths.size(); ++l) {
-        // A row of attention: all heads' columns, and one number or three for each head. The last layer has their mean.
-        const std::int64_t heads = attends ? problem.model.heads_of(static_cast<int>(l)) : 0,
-                           columns = l + 2 == widths.size() ? heads * widths[l + 1] : widths[l + 1];
-        forward_width += attends ? columns + heads : widths[l];
-        backward_width += attends ? columns + 3 * heads : widths[l + 1];
+        if (!problem.model.attends()) {
+            forward_width += widths[l];
+            backward_width += widths[l + 1];
+            continue;
+        }
+        // The last layer has the mean of its heads' columns.
+        const std::int64_t heads = problem.model.heads_of(static_cast<int>(l)),
+                           columns = l + 2 == widths.size() ? heads * widths[l + 1] : widths[l + 1],
+                           forward = dynamic ? columns : columns + heads;
+        forward_width += forward;
+        if (dynamic || returns) again_width += forward;
+        backward_width += returns ? columns : dynamic ? 2 * columns + 2 * heads : columns + 3 * heads;
     }
     constexpr std::int64_t element_bytes = sizeof(float);
     const std::int64_t forward = element_bytes * forward_width * nets.columns;
-    const std::int64_t backward =
-        element_bytes * backward_width * (scheme.returns_partial_sums ? nets.columns : nets.rows);
+    const std::int64_t again = element_bytes * again_width * nets.columns;
+    const std::int64_t backward = element_bytes * backward_width * (returns ? nets.columns : nets.rows);
     const std::int64_t epoch_found = received(v.epoch, scheme.operation, world);
     const std::int64_t forward_found = received(v.evaluation, scheme.operation, world);
     if (forward_found != forward)
         return fmt::format("forward moves {} bytes; width x sum(lambda - 1) is {} x {} x {} bytes = {}",
                            forward_found, forward_width, nets.columns, element_bytes, forward);
-    if (epoch_found != forward + backward)
-        return fmt::format("an epoch moves {} bytes; by the graph's nets it is {} forward and {} backward",
-                           epoch_found, forward, backward);
+    if (epoch_found != forward + again + backward)
+        return fmt::format(
+            "an epoch moves {} bytes; by the graph's nets it is {} forward, {} once more and {} backward",
+            epoch_found, forward, again, backward);
     return {};
 }
 
