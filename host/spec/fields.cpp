@@ -147,7 +147,7 @@ const Field declared[] = {
 
     {"model.layers", T::word, "gcn", nullptr, true, any, words::layers,
      "The kind of all layers: graph convolutions; GraphSAGE with the mean of the neighbours and self weights; GIN "
-     "with an MLP of two linear maps; GAT, whose vertices attend to their neighbours",
+     "with an MLP of two linear maps; GAT and GATv2, whose vertices attend to their neighbours",
      word_of_verification<words::layers, &Cell::model, &ModelSpec::kind>},
     {"model.hidden", T::widths, "[16]", nullptr, true, between(1, 1e6), no_words,
      "Widths of the hidden layers; [] is a model of one layer", of_verification<&Cell::model, &ModelSpec::widths>,
@@ -169,21 +169,23 @@ const Field declared[] = {
      "GIN's ε, which is not trained: a vertex's own row counts 1 + ε times",
      of_verification<&Cell::model, &ModelSpec::epsilon>},
     {"model.heads", T::count_per_layer, "1", nullptr, true, between(1, 1024), no_words,
-     "GAT's heads: one number for all layers, or one for each, hidden ones and the last",
+     "Heads of GAT and GATv2: one number for all layers, or one for each, hidden ones and the last",
      of_verification<&Cell::model, &ModelSpec::heads>, nullptr, true},
     {"model.combine", T::word, "concat", nullptr, true, any, words::heads_combined,
-     "What a hidden layer of GAT makes of its heads: their columns, of which the width is a multiple of the "
+     "What a hidden layer of GAT or GATv2 makes of its heads: their columns, of which the width is a multiple of "
+     "the "
      "heads, or "
      "their mean; the last layer has the mean",
      word_of_verification<words::heads_combined, &Cell::model, &ModelSpec::combine>, nullptr, true},
     {"model.negative_slope", T::real, "0.2", nullptr, true, between(0, 1), no_words,
-     "Of the leaky ReLU of GAT's scores", of_verification<&Cell::model, &ModelSpec::negative_slope>, nullptr,
-     true},
+     "Of the leaky ReLU of GAT's and GATv2's scores", of_verification<&Cell::model, &ModelSpec::negative_slope>,
+     nullptr, true},
     {"model.residual", T::boolean, "false", nullptr, true, any, no_words,
-     "Whether a layer of GAT adds a vertex's own row by weights of its own",
+     "Whether a layer of GAT or GATv2 adds a vertex's own row by weights of its own",
      of_verification<&Cell::model, &ModelSpec::residual>, nullptr, true},
     {"model.attention_dropout", T::real, "0", nullptr, true, below(0, 1), no_words,
-     "Share of GAT's coefficients, of which an entry has one a head, that training drops after the softmax; the "
+     "Share of GAT's and GATv2's coefficients, of which an entry has one a head, that training drops after the "
+     "softmax; the "
      "others are scaled by 1 / (1 − share)",
      of_verification<&Cell::model, &ModelSpec::attention_dropout>, nullptr, true},
     {"model.share_weights", T::boolean, "false", nullptr, true, any, no_words,

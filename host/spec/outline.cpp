@@ -43,8 +43,8 @@ public:
                 fmt::format("none of its keys is an experiment's; {}", allowed_words("", top_level_keys())));
             return {};
         }
-        if (const YamlNode* node = root.find("scaling"))
-            if ((scaling_ = read_scaling(*node, findings_))) outline_.scaling = scaling_->axis;
+        if (const YamlNode* node = root.find("scaling")) scaling_ = read_scaling(*node, findings_);
+        if (scaling_) outline_.scaling = scaling_->axis;
         for (const YamlEntry& e : root.entries)
             if (e.key == "scaling")
                 add_strong(e.place);

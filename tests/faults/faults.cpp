@@ -55,6 +55,8 @@ constexpr Entry entries[] = {
      "cagnet-1d", "attention-backward"},
     {Fault::mask_left_out, structural, "mask left out",
      "the gradient goes through coefficients that dropout has dropped", "cagnet-1d", "attention-backward"},
+    {Fault::row_left_out, structural, "a row's own part left out",
+     "the gradient of dynamic attention is that of neighbours alone", "cagnet-1d", "attention-backward"},
     {Fault::heads_exchanged, structural, "heads exchanged", "two heads' dot products have changed places",
      "cagnet-1d", "head-dots"},
     {Fault::unwatched, scaled, "right when watched",

@@ -31,6 +31,7 @@ enum class Fault {
     softmax_of_block,
     rescale_forgotten,
     mask_left_out,  ///< backward
+    row_left_out,   ///< dynamic attention's
     score_slope,
     given_left_out,
     heads_exchanged,

@@ -29,6 +29,7 @@ TrainingCase case_for(const Entry& entry) {
         t.model.model.normalisation = Normalisation::none;
         t.model.model.heads = {2};
         if (entry.fault == faults::Fault::mask_left_out) t.model.model.attention_dropout = 0.4;
+        if (entry.fault == faults::Fault::row_left_out) t.model.model.kind = LayerKind::gatv2;
     }
     if (entry.fault == faults::Fault::class_mean || entry.fault == faults::Fault::no_false_negatives)
         t.model.labels = contract::Labels::several;

@@ -382,6 +382,11 @@ void FaultyBackend::perform(const verb::AttendBackward& v) {
     inner().synchronize(StreamRole::compute);
 }
 
+void FaultyBackend::perform(const verb::DynamicBackward& v) {
+    inner().run(v);
+    if (fault_ == Fault::row_left_out && v.side == AttentionSide::rows) inner().fill(v.slopes, 0);
+}
+
 void FaultyBackend::perform(const verb::HeadDots& v) {
     inner().run(v);
     if (fault_ != Fault::heads_exchanged || v.out.cols < 2) return;

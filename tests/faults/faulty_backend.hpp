@@ -32,6 +32,7 @@ private:
     void perform(const verb::GatherRows& v) override;
     void perform(const verb::Attend& v) override;
     void perform(const verb::AttendBackward& v) override;
+    void perform(const verb::DynamicBackward& v) override;
     void perform(const verb::HeadDots& v) override;
     void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) override;
     void do_wait(StreamRole stream, const Event& event) override;
