@@ -160,8 +160,10 @@ TEST_CASE("kernel: attention's backward pass, in one stage and in two") {
                 CHECK(whole.difference() < pair.tolerance(150) / (1 - rate));
                 CHECK(staged.difference() < pair.tolerance(150) / (1 - rate));
             };
-            for (const Shape s : shapes)
-                for (const double rate : {0.0, 0.5}) compare(s, rate);
+            for (const Shape s : shapes) {
+                compare(s, 0.5);
+                if (s.width <= 40) compare(s, 0);
+            }
         },
         16);
 }
@@ -219,8 +221,10 @@ TEST_CASE("kernel: dynamic attention, and both walks of its backward pass, in on
                 for (const Twin* found : {&u, &u_staged, &v, &v_staged, &sums, &sums_staged})
                     CHECK(found->difference() < allowed);
             };
-            for (const Shape s : shapes)
-                for (const double rate : {0.0, 0.5}) compare(s, rate);
+            for (const Shape s : shapes) {
+                compare(s, 0.5);
+                if (s.width <= 40) compare(s, 0);
+            }
         },
         16);
 }

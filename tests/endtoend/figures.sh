@@ -1,16 +1,23 @@
 #!/usr/bin/env bash
-# Every figure of the papers is drawn, as SVG and as PNG; every table prints in every format, without a database.
+# Every figure of the papers is drawn, as SVG and as PNG; every table prints, in one format after another, the first in all
+# of them, without a database.
 root="$(cd "$(dirname "$0")/../.." && pwd)"
 source "$root/tests/endtoend/lib.sh"
 
 export GNNBENCH_DATABASE="$PWD/none.sqlite"
 
+formats=(text markdown latex html csv json)
+tables=0
 for name in $("$bin/gnnbench" table --list); do
-    for format in text markdown latex html csv json; do
+    these=("${formats[tables % ${#formats[@]}]}")
+    [[ $tables -gt 0 ]] || these=("${formats[@]}")
+    for format in "${these[@]}"; do
         gnnbench table "$name" --format "$format"
         expect_code 0 "table $name --format $format"
     done
+    tables=$((tables + 1))
 done
+[[ $tables -gt 100 ]] || fail "$tables tables are listed"
 gnnbench table plexus/tabel-5-1
 expect_code 2 "a table that is not there"
 expect_text err "did you mean 'plexus/table-5-1'?" "a table that is not there"
