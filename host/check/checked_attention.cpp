@@ -3,6 +3,7 @@
 
 #include "check/checked_backend.hpp"
 #include "check/judge_attention.hpp"
+#include "check/judge_dynamic_attention.hpp"
 #include "check/kept_matrix.hpp"
 
 namespace gnnbench {
@@ -25,6 +26,31 @@ void CheckedBackend::judge(const verb::AttendBackward& v) {
     const HostMatrix after = read_view(inner(), v.c);
     Judgement j(*ledger_, "attention-backward", subject_of(v));
     judge_attention_backward(j, v, kept.csr, {b, own, before, after, rounding_of(dtype())});
+}
+
+void CheckedBackend::judge(const verb::DynamicAttend& v) {
+    const auto& kept = static_cast<const KeptMatrix&>(v.a);
+    const HostMatrix vector = read_view(inner(), v.vector), b = read_view(inner(), v.b),
+                     s = read_view(inner(), v.s);
+    const HostRows before = v.stage.first ? HostRows() : HostRows(inner(), v.rows);
+    inner().run(verb::DynamicAttend{*kept.prepared, v.shape, v.vector, v.b, v.s, v.rows, v.stage});
+    const HostRows after(inner(), v.rows);
+    Judgement j(*ledger_, "attention", subject_of(v));
+    judge_dynamic(j, v, kept.csr, {vector, b, s, before, after, rounding_of(dtype())});
+}
+
+void CheckedBackend::judge(const verb::DynamicBackward& v) {
+    const auto& kept = static_cast<const KeptMatrix&>(v.a);
+    const HostMatrix vector = read_view(inner(), v.vector), b = read_view(inner(), v.b),
+                     own = read_view(inner(), v.own),
+                     slopes_before = v.stage.first ? HostMatrix() : read_view(inner(), v.slopes),
+                     sums_before = v.stage.first ? HostMatrix() : read_view(inner(), v.sums);
+    inner().run(
+        verb::DynamicBackward{*kept.prepared, v.side, v.shape, v.vector, v.b, v.own, v.slopes, v.sums, v.stage});
+    const HostMatrix slopes = read_view(inner(), v.slopes), sums = read_view(inner(), v.sums);
+    Judgement j(*ledger_, "attention-backward", subject_of(v));
+    judge_dynamic_backward(j, v, kept.csr,
+                           {vector, b, own, slopes_before, sums_before, slopes, sums, rounding_of(dtype())});
 }
 
 void CheckedBackend::judge(const verb::HeadDots& v) {

@@ -7,6 +7,7 @@
 #include <gnnbench/usize.hpp>
 
 #include "check/host_copy.hpp"
+#include "check/judge_dynamic_attention.hpp"
 #include "check/leaky_scores.hpp"
 
 namespace gnnbench {
@@ -113,6 +114,24 @@ void GradientSizes::note(const verb::AttendBackward& v) {
                                leaky_derivative(argument, v.shape.slope);
             }
     sizes_[v.c.cols_from(w, heads).data] = std::move(sizes);
+}
+
+/// Of u and v: Σ α λ' (m Σ |G t| + |D|).
+void GradientSizes::note(const verb::DynamicBackward& v) {
+    const Csr& a = csr_.at(&v.a);
+    const HostMatrix vector = read_view(inner(), v.vector), b = read_view(inner(), v.b),
+                     own = read_view(inner(), v.own);
+    const DynamicEntries entries(v, a, vector, b, own);
+    HostMatrix sizes(v.slopes.rows, v.slopes.cols);
+    for (std::int64_t r = 0; r < sizes.rows; ++r)
+        for (auto k = usize(a.indptr[usize(r)]); k < usize(a.indptr[usize(r) + 1]); ++k)
+            for (std::int64_t h = 0; h < v.shape.heads; ++h) {
+                const DynamicEntry e = entries.entry(r, k, h);
+                for (std::int64_t c = h; c < sizes.cols; c += v.shape.heads)
+                    sizes(r, c) += e.alpha * (e.kept * e.dot_size + std::abs(e.given)) *
+                                   entries.derivative(r, a.indices[k], c);
+            }
+    sizes_[v.slopes.data] = std::move(sizes);
 }
 
 void GradientSizes::note(const verb::HeadDots& v) {

@@ -4,6 +4,7 @@
 
 #include <gnnbench/usize.hpp>
 
+#include "check/judge_dynamic_attention.hpp"
 #include "check/kept_matrix.hpp"
 #include "check/leaky_scores.hpp"
 #include "check/perturbed_backend.hpp"
@@ -109,6 +110,86 @@ void PerturbedBackend::perform(const verb::AttendBackward& v) {
             c(j, w + h) += own_() * unit_ * std::sqrt(of_dr);
         }
     write_view(inner(), c, v.c);
+}
+
+/// As of static attention: an exponential by the errors of its argument, each partial sum by its own rounding.
+void PerturbedBackend::perform(const verb::DynamicAttend& v) {
+    const auto& kept = static_cast<const KeptMatrix&>(v.a);
+    const HostMatrix vector = read_view(inner(), v.vector), b = read_view(inner(), v.b),
+                     s = read_view(inner(), v.s);
+    inner().run(verb::DynamicAttend{*kept.prepared, v.shape, v.vector, v.b, v.s, v.rows, v.stage});
+    HostMatrix z = read_view(inner(), v.rows.z), tops = read_view(inner(), v.rows.maxima),
+               sums = read_view(inner(), v.rows.sums);
+    const std::int64_t heads = v.shape.heads, w = z.cols;
+    for (std::int64_t r = 0; r < z.rows; ++r)
+        for (std::int64_t h = 0; h < heads; ++h) {
+            double of_sum = 0, total = 0;
+            std::vector<double> squares(usize(w / heads)), sizes(squares.size());
+            for (auto k = usize(kept.csr.indptr[usize(r)]); k < usize(kept.csr.indptr[usize(r) + 1]); ++k) {
+                const std::int64_t j = kept.csr.indices[k];
+                const EntryScore score = dynamic_score(v.shape, vector, s, r, 0, b, j, h);
+                const double d = static_cast<double>(w) / static_cast<double>(heads), size = score.error / (d + 5);
+                // After the last stage tops are log sums, so p is α.
+                const double p = kept.csr.values[k] * std::exp(score.value - tops(r, h)),
+                             m = kept_share(v.shape, kept.csr, r, j, h);
+                const double errors = (d + 4) * squared(size) + squared(tops(r, h)) + squared(function_error) + 2;
+                total += p;
+                of_sum += squared(p) * errors + squared(total);
+                for (std::int64_t c = h, at = 0; c < w; c += heads, ++at) {
+                    const double term = m * p * b(j, c);
+                    sizes[usize(at)] += std::abs(term);
+                    squares[usize(at)] += squared(term) * (errors + (m == 1 ? 0 : 2)) + squared(sizes[usize(at)]);
+                }
+            }
+            for (std::int64_t c = h, at = 0; c < w; c += heads, ++at)
+                z(r, c) += own_() * unit_ * std::sqrt(squares[usize(at)] + squared(z(r, c)) * (of_sum + 1));
+            if (v.stage.last)
+                tops(r, h) += own_() * unit_ * std::sqrt(of_sum + 2 * squared(tops(r, h)));
+            else
+                sums(r, h) += own_() * unit_ * std::sqrt(of_sum);
+        }
+    write_view(inner(), z, v.rows.z);
+    if (v.stage.last)
+        write_view(inner(), tops, v.rows.maxima);
+    else
+        write_view(inner(), sums, v.rows.sums);
+}
+
+void PerturbedBackend::perform(const verb::DynamicBackward& v) {
+    const auto& kept = static_cast<const KeptMatrix&>(v.a);
+    const HostMatrix vector = read_view(inner(), v.vector), b = read_view(inner(), v.b),
+                     own = read_view(inner(), v.own);
+    inner().run(
+        verb::DynamicBackward{*kept.prepared, v.side, v.shape, v.vector, v.b, v.own, v.slopes, v.sums, v.stage});
+    HostMatrix slopes = read_view(inner(), v.slopes), sums = read_view(inner(), v.sums);
+    const bool of_rows = v.side == AttentionSide::rows;
+    const std::int64_t heads = v.shape.heads, w = slopes.cols, d = w / heads;
+    const DynamicEntries entries(v, kept.csr, vector, b, own);
+    for (std::int64_t r = 0; r < slopes.rows; ++r)
+        for (std::int64_t h = 0; h < heads; ++h) {
+            std::vector<double> of_slopes(usize(d)), slope_sizes(usize(d)), of_sums(usize(d)), sum_sizes(usize(d));
+            for (auto k = usize(kept.csr.indptr[usize(r)]); k < usize(kept.csr.indptr[usize(r) + 1]); ++k) {
+                const DynamicEntry e = entries.entry(r, k, h);
+                const double relative = squared(e.error) / static_cast<double>(d + 5) + 4,
+                             of_dot = static_cast<double>(d) * squared(e.alpha * e.kept * e.dot_size);
+                for (std::int64_t c = h, at = 0; c < w; c += heads, ++at) {
+                    const double derivative = entries.derivative(r, kept.csr.indices[k], c),
+                                 term = e.de * derivative,
+                                 of_g = e.kept * e.alpha * entries.g(r, kept.csr.indices[k], c);
+                    slope_sizes[usize(at)] += term;
+                    of_slopes[usize(at)] +=
+                        squared(derivative) * of_dot + squared(term) * relative + squared(slope_sizes[usize(at)]);
+                    sum_sizes[usize(at)] += of_g;
+                    of_sums[usize(at)] += squared(of_g) * relative + squared(sum_sizes[usize(at)]);
+                }
+            }
+            for (std::int64_t c = h, at = 0; c < w; c += heads, ++at) {
+                slopes(r, c) += own_() * unit_ * std::sqrt(of_slopes[usize(at)]);
+                if (!of_rows) sums(r, c) += own_() * unit_ * std::sqrt(of_sums[usize(at)]);
+            }
+        }
+    write_view(inner(), slopes, v.slopes);
+    if (!of_rows) write_view(inner(), sums, v.sums);
 }
 
 void PerturbedBackend::perform(const verb::HeadDots& v) {
