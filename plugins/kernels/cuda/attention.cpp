@@ -27,16 +27,23 @@ EntryMask mask_of(const AttentionHeads& shape, const PreparedMatrix& prepared, b
             transposed ? a.row_vertices : a.col_vertices};
 }
 
+/// What calls of all four verbs say alike. `transposed`: v.a is a block of Aᵀ.
+template <class T, template <class> class Call>
+Call<T> call_of(const auto& v, bool transposed) {
+    Call<T> call;
+    call.a = entries_of<T>(v.a);
+    call.dropout = mask_of(v.shape, v.a, transposed);
+    call.kept_scale = static_cast<T>(v.shape.dropout.scale());
+    call.heads = v.shape.heads;
+    call.slope = static_cast<T>(v.shape.slope);
+    return call;
+}
+
 }  // namespace
 
 void CudaBackend::perform(const verb::Attend& v) {
     typed([&]<class T>(T) {
-        AttendCall<T> call;
-        call.a = entries_of<T>(v.a);
-        call.dropout = mask_of(v.shape, v.a, false);
-        call.kept_scale = static_cast<T>(v.shape.dropout.scale());
-        call.heads = v.shape.heads;
-        call.slope = static_cast<T>(v.shape.slope);
+        auto call = call_of<T, AttendCall>(v, false);
         call.b = dense<T>(v.b);
         call.l = dense<T>(v.l);
         call.z = dense<T>(v.rows.z);
@@ -52,12 +59,7 @@ void CudaBackend::perform(const verb::Attend& v) {
 
 void CudaBackend::perform(const verb::AttendBackward& v) {
     typed([&]<class T>(T) {
-        AttendBackwardCall<T> call;
-        call.a = entries_of<T>(v.a);
-        call.dropout = mask_of(v.shape, v.a, true);
-        call.kept_scale = static_cast<T>(v.shape.dropout.scale());
-        call.heads = v.shape.heads;
-        call.slope = static_cast<T>(v.shape.slope);
+        auto call = call_of<T, AttendBackwardCall>(v, true);
         call.b = dense<T>(v.b);
         call.own = dense<T>(v.own);
         call.c = dense<T>(v.c);
@@ -68,12 +70,7 @@ void CudaBackend::perform(const verb::AttendBackward& v) {
 
 void CudaBackend::perform(const verb::DynamicAttend& v) {
     typed([&]<class T>(T) {
-        DynamicAttendCall<T> call;
-        call.a = entries_of<T>(v.a);
-        call.dropout = mask_of(v.shape, v.a, false);
-        call.kept_scale = static_cast<T>(v.shape.dropout.scale());
-        call.heads = v.shape.heads;
-        call.slope = static_cast<T>(v.shape.slope);
+        auto call = call_of<T, DynamicAttendCall>(v, false);
         call.vector = static_cast<const T*>(v.vector.data);
         call.b = dense<T>(v.b);
         call.s = dense<T>(v.s);
@@ -88,13 +85,9 @@ void CudaBackend::perform(const verb::DynamicAttend& v) {
 
 void CudaBackend::perform(const verb::DynamicBackward& v) {
     typed([&]<class T>(T) {
-        DynamicBackwardCall<T> call;
-        call.a = entries_of<T>(v.a);
-        call.of_rows = v.side == AttentionSide::rows;
-        call.dropout = mask_of(v.shape, v.a, !call.of_rows);
-        call.kept_scale = static_cast<T>(v.shape.dropout.scale());
-        call.heads = v.shape.heads;
-        call.slope = static_cast<T>(v.shape.slope);
+        const bool of_rows = v.side == AttentionSide::rows;
+        auto call = call_of<T, DynamicBackwardCall>(v, !of_rows);
+        call.of_rows = of_rows;
         call.vector = static_cast<const T*>(v.vector.data);
         call.b = dense<T>(v.b);
         call.own = dense<T>(v.own);
