@@ -47,13 +47,21 @@ double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+/// What the product is of: in CI without what takes longest.
+std::vector<Subject> subjects_of(const Options& o, const Graphs& graphs) {
+    std::vector<Subject> subjects = graphs.subjects();
+    if (o.pairwise) std::erase_if(subjects, [](const Subject& s) { return !s.in_ci; });
+    return subjects;
+}
+
 /// By number of ranks, the places of the chosen cells among the product's cells of that number. The choice depends on the
 /// whole product, which takes seconds and gigabytes: one rank makes it for all, or a launch for all launches.
 nlohmann::json chosen_cells(const Options& o, const PluginCatalog& catalog, const Graphs& graphs) {
+    const std::vector<Subject> subjects = subjects_of(o, graphs);
     const std::vector<ProductCell> product =
-        whole_product(catalog, graphs.subjects(), o.pairwise ? pairwise_ranks : product_ranks);
+        whole_product(catalog, subjects, o.pairwise ? pairwise_ranks : product_ranks);
     const std::vector<std::size_t> all =
-        o.pairwise ? pairwise_selection(product) : night_selection(product, graphs.subjects());
+        o.pairwise ? pairwise_selection(product) : night_selection(product, subjects);
     std::map<int, std::size_t> first;
     for (std::size_t i = 0; i < product.size(); ++i) first.emplace(product[i].ranks, i);
     nlohmann::json chosen;
@@ -81,7 +89,7 @@ std::vector<ProductCell> cells_of_launch(const Options& o, const PluginCatalog& 
     if (world.rank() == 0) told = chosen_of_launch(o, catalog, graphs, world.size());
     malloc_trim(0);
     const auto chosen = nlohmann::json::parse(world.all_gather(told)[0]).get<std::vector<std::size_t>>();
-    const std::vector<ProductCell> product = whole_product(catalog, graphs.subjects(), {world.size()});
+    const std::vector<ProductCell> product = whole_product(catalog, subjects_of(o, graphs), {world.size()});
     std::vector<ProductCell> cells;
     for (const std::size_t i : chosen) {
         const ProductCell& c = product.at(i);

@@ -13,11 +13,12 @@ namespace gnnbench::verify {
 /// A graph of the product, and a model that is trained on it.
 struct Subject {
     std::string graph;
-    std::string layers;  ///< "gcn", "sage", "gin"
+    std::string layers;  ///< "gcn", "sage", "gin", "gat", "gatv2"
     GraphSize size;
     ModelSpec model;
     TrainSpec train;
     bool whole = true;  ///< small enough for every combination; else pairs of values are covered
+    bool in_ci = true;  ///< takes so little time that the pairwise selection may have it
 };
 
 /// What becomes of a cell of the product.

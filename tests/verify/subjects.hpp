@@ -32,9 +32,9 @@ struct Graphs {
     const LoadedGraph& named(const std::string& name) const;
 };
 
-/// The graphs of the product: lesmis (weighted), an R-MAT (generated, directed), communities (generated, with several
+/// The graphs of the product: lesmis (weighted), two R-MATs (generated, directed), communities (generated, with several
 /// labels a vertex), wiki-Vote (directed), astro-ph (with empty rows), tolokers (dense, two classes). Each is trained
-/// with layers of GCN, GraphSAGE and GIN, communities with GCN's alone. Files are read from `shared`, the folder of real datasets,
+/// with every kind of layer, communities with GCN's alone. Files are read from `shared`, the folder of real datasets,
 /// whose stores are kept in `stores`; what is not there is absent. Collective.
 Graphs load_graphs(const std::filesystem::path& shared, const std::filesystem::path& stores,
                    const ProcessGroup& world);
