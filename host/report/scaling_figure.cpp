@@ -151,7 +151,8 @@ public:
         return Drawn{base / e.median, base / high, base / low};
     }
 
-    /// The ideal: the base's time divided by the GPUs, that time under weak scaling, or an efficiency of 1, to the most GPUs of the panel.
+    /// The ideal: the base's time divided by the GPUs, that time under weak scaling, or an efficiency of 1, to the most
+    /// GPUs of the panel.
     std::string ideal_points(const ScalingPanel& panel) const {
         int most = panel.base.gpus;
         for (const ScalingLine& line : panel.lines) most = std::max(most, line.points.back().gpus);

@@ -156,7 +156,8 @@ std::string why_weights_unusable(const Adjacency& a, std::span<const GlobalId> i
     const auto id_of = [&](std::int64_t v) { return ids.empty() ? v : value(ids[usize(v)]); };
     if (const auto found = a.unattended())
         return fmt::format(
-            "layers: gat needs positive weights, which multiply exponentials; the edge from {} to {} has {}",
+            "layers: gat and gatv2 need positive weights, which multiply exponentials; the edge from {} to {} has "
+            "{}",
             id_of(found->column), id_of(found->row), found->weight);
     const auto found = a.unscaled();
     if (!found) return {};

@@ -61,8 +61,8 @@ struct ModelSpec {
     std::int64_t most_heads() const { return attends() ? *std::ranges::max_element(heads) : 0; }
 };
 
-/// Weights multiply the aggregated input, self weights and row weights the vertex's own row, attention vectors a row of the transformed
-/// input and its neighbours; biases are added and never decay.
+/// Weights multiply the aggregated input, self weights and row weights the vertex's own row, attention vectors a row of
+/// the transformed input and its neighbours; biases are added and never decay.
 enum class ParameterRole : std::uint8_t {
     self_weight,
     row_weight,
