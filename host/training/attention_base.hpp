@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 #include <gnnbench/training/layer.hpp>
@@ -29,6 +30,9 @@ inline MatrixView both(MatrixView first, MatrixView second) {
     return {first.data, first.rows + second.rows, first.cols, first.cols, first.dtype};
 }
 
+/// The first of a matrix' rows, or none.
+inline MatrixView one_row(MatrixView of) { return of.rows_from(0, std::min<std::int64_t>(1, of.rows)); }
+
 /// What each replica has summed up under its own maxima becomes sums under the largest of all, which can be added. `tops`
 /// [n × H]: room.
 inline void rescale_to_largest(Backend& backend, Communicator& replicas, const AttentionRows& rows,
@@ -40,23 +44,26 @@ inline void rescale_to_largest(Backend& backend, Communicator& replicas, const A
     backend.copy(tops, rows.maxima);
 }
 
-/// A gradient that is made of several sums of heads: ← Σ_i s_i x_i, in turn.
+/// A gradient that is made of several sums of heads: ← ± Σ_i s_i x_i, in turn.
 class AddedHeadSums {
 public:
     /// `room`: as wide as the gradient; without rows where this rank has none, which then contributes nothing.
     AddedHeadSums(Backend& backend, MatrixView gradient, MatrixView room)
         : backend_(backend), gradient_(gradient), room_(room) {}
-    void add(ConstMatrixView s, ConstMatrixView x) {
-        if (x.rows == 0 || room_.rows == 0) return;
-        backend_.head_sums(s, x, room_);
-        backend_.axpby(1, room_, begun_ ? 1 : 0, gradient_);
-        begun_ = true;
-    }
+    void add(ConstMatrixView s, ConstMatrixView x) { add(s, x, 1); }
+    void subtract(ConstMatrixView s, ConstMatrixView x) { add(s, x, -1); }
     void complete() {
         if (!begun_) backend_.fill(gradient_, 0);
     }
 
 private:
+    void add(ConstMatrixView s, ConstMatrixView x, double sign) {
+        if (x.rows == 0 || room_.rows == 0) return;
+        backend_.head_sums(s, x, room_);
+        backend_.axpby(sign, room_, begun_ ? 1 : 0, gradient_);
+        begun_ = true;
+    }
+
     Backend& backend_;
     MatrixView gradient_, room_;
     bool begun_ = false;

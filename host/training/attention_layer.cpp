@@ -47,7 +47,10 @@ public:
         : backend_(backend), shape_(shape), b_(b), own_(own), c_(c) {}
     MatrixView operand() const override { return b_; }
     void add(const PreparedMatrix& a_pj, ConstMatrixView b_j, Stage stage) override {
-        backend_.attend_backward(a_pj, shape_, b_j, own_, c_, stage);
+        add_for(a_pj, b_j, own_, stage);
+    }
+    void add_for(const PreparedMatrix& a_pj, ConstMatrixView b_j, MatrixView own_then, Stage stage) override {
+        backend_.attend_backward(a_pj, shape_, b_j, own_then, c_, stage);
     }
     void combine(Communicator& replicas, const PreparedMatrix*) override { replicas.all_reduce_now(c_); }
 
@@ -187,8 +190,7 @@ public:
 
 private:
     MatrixView of_neighbours(const BackwardStep& s, const Kept& k, MatrixView b, MatrixView c) const override {
-        AddedHeadSums da_r(s.backend, s.gradients.attention_neighbour,
-                           k.slopes.rows_from(0, std::min<std::int64_t>(1, k.slopes.rows)));
+        AddedHeadSums da_r(s.backend, s.gradients.attention_neighbour, one_row(k.slopes));
         Returned sum(s.backend, dropping(s.entries),
                      {.g = b, .again = k.b, .sums = k.z, .room = c, .a_r = s.values.attention_neighbour}, da_r);
         s.aggregate(sum);

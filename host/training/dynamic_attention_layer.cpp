@@ -15,8 +15,6 @@
 // once more, and to da, which the all-reduce of gradients completes; the w numbers go back.
 //
 // A vector of w numbers a row is multiplied, and summed up, as one of w heads of one column each.
-#include <algorithm>
-
 #include "attention_base.hpp"
 
 namespace gnnbench {
@@ -53,22 +51,42 @@ private:
     MatrixView tops_;
 };
 
-/// Σ m α G and v.
+/// Σ m α G and v; and of da what v ∘ t leaves out where parts have computed with other rows than t.
 class NeighbourSum final : public BlockSum {
 public:
-    NeighbourSum(const Scores& by, MatrixView given, MatrixView t, MatrixView sums, MatrixView v)
-        : by_(by), given_(given), t_(t), sums_(sums), v_(v) {}
+    NeighbourSum(const Scores& by, MatrixView given, MatrixView t, MatrixView sums, MatrixView v,
+                 AddedHeadSums& da)
+        : by_(by), given_(given), t_(t), sums_(sums), v_(v), da_(da), rows_(t) {}
     MatrixView operand() const override { return given_; }
     void add(const PreparedMatrix& a_pj, ConstMatrixView given_j, Stage stage) override {
-        by_.backend.dynamic_backward_neighbours(a_pj, by_.shape, by_.vector, given_j, t_, v_, sums_, stage);
+        add_for(a_pj, given_j, t_, stage);
+    }
+    void add_for(const PreparedMatrix& a_pj, ConstMatrixView given_j, MatrixView t_then, Stage stage) override {
+        if (stage.first)
+            rows_ = t_then;
+        else
+            go_on_with(t_then);
+        by_.backend.dynamic_backward_neighbours(a_pj, by_.shape, by_.vector, given_j, t_then, v_, sums_, stage);
+        if (stage.last) go_on_with(t_);
     }
     void combine(Communicator& replicas, const PreparedMatrix*) override {
         replicas.all_reduce_now(both(sums_, v_));
     }
 
 private:
+    /// With Δv of the blocks that had other rows t', Σ Δv ∘ t' = v ∘ t, of all, + Σ v ∘ (t' − t''), of the v so far wherever
+    /// rows t'' follow t'.
+    void go_on_with(MatrixView t_then) {
+        if (t_then.data == rows_.data) return;
+        da_.add(v_, rows_);
+        da_.subtract(v_, t_then);
+        rows_ = t_then;
+    }
+
     Scores by_;
     MatrixView given_, t_, sums_, v_;
+    AddedHeadSums& da_;
+    MatrixView rows_;  ///< those of the last block
 };
 
 /// u.
@@ -77,6 +95,7 @@ public:
     RowSum(const Scores& by, MatrixView t, MatrixView given, MatrixView u)
         : by_(by), t_(t), given_(given), u_(u) {}
     MatrixView operand() const override { return t_; }
+    bool again() const override { return true; }
     void add(const PreparedMatrix& a_pj, ConstMatrixView t_j, Stage stage) override {
         by_.backend.dynamic_backward_rows(a_pj, by_.shape, by_.vector, t_j, given_, u_, stage);
     }
@@ -200,14 +219,19 @@ protected:
 
     /// dt but for what goes through s, u, and da. Z is needed no more.
     virtual void sum_up(const BackwardStep& s, const Kept& k, const Walked& m) const {
-        NeighbourSum neighbours(scores(s), m.given, k.t, m.dt, m.v);
+        AddedHeadSums da(s.backend, s.gradients.attention_row, one_row(k.z));
+        NeighbourSum neighbours(scores(s), m.given, k.t, m.dt, m.v, da);
         s.aggregate(Direction::backward, neighbours);  // dt = Σ m α G, v
         RowSum rows(scores(s), k.t, m.given, m.u);
         s.aggregate(Direction::forward, rows);                   // u
         s.backend.add_heads(m.v, s.values.attention_row, m.dt);  // dt ← dt + a ∘ v
-        if (!shared_) return s.backend.head_sums(both(m.v, m.u), both(k.t, k.s), s.gradients.attention_row);
-        s.backend.axpby(1, m.u, 1, m.v);
-        s.backend.head_sums(m.v, k.t, s.gradients.attention_row);
+        if (shared_) {
+            s.backend.axpby(1, m.u, 1, m.v);
+            da.add(m.v, k.t);
+        } else {
+            da.add(both(m.v, m.u), both(k.t, k.s));
+        }
+        da.complete();
     }
 
 private:
@@ -233,8 +257,7 @@ public:
 private:
     std::int64_t v_columns() const override { return room(); }
     void sum_up(const BackwardStep& s, const Kept& k, const Walked& m) const override {
-        AddedHeadSums da(s.backend, s.gradients.attention_row,
-                         k.z.rows_from(0, std::min<std::int64_t>(1, k.z.rows)));
+        AddedHeadSums da(s.backend, s.gradients.attention_row, one_row(k.z));
         ReturnedDynamicSum sum(scores(s), {m.given, k.t, m.dt, m.u, m.v}, da);
         s.aggregate(sum);
         da.add(m.u, k.s);

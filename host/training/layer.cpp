@@ -9,6 +9,9 @@
 namespace gnnbench {
 
 BlockSum::~BlockSum() = default;
+void BlockSum::add_for(const PreparedMatrix& a_pj, ConstMatrixView b_j, MatrixView, Stage stage) {
+    add(a_pj, b_j, stage);
+}
 ReturnedSum::~ReturnedSum() = default;
 DistributedSpmm::~DistributedSpmm() = default;
 Layer::~Layer() = default;

@@ -40,22 +40,17 @@ public:
                (smoothed == "none" ? std::string()
                                    : fmt::format("; {} smoothed", smoothed == "both" ? "both" : smoothed));
     }
-    std::string why_unsupported(const Setting& s) const override {
-        return row_parallel_why_unsupported(
-            s, is_stale(s.params)
-                   ? "staleness: 1 multiplies by rows of an earlier epoch, which attention does not do yet; "
-                     "staleness: 0 does not"
-                   : "");
-    }
+    std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {
         const BlockCounts counts(adjacency_of(p), p.index, rank);
-        const auto product = [&](Direction d, std::int64_t width) {
-            return halo_volume({counts, rank, p.index.parts(), d}, BackwardExchange::return_sums,
-                               CommOp::all_to_all, width * element_bytes);
+        const auto product = [&](const LayerProduct& of) {
+            if (of.again && is_stale(p.params)) return Volume{};  // rows of the epoch before are still there
+            return halo_volume({counts, rank, p.index.parts(), of.direction}, BackwardExchange::return_sums,
+                               CommOp::all_to_all, of.width * element_bytes);
         };
-        return row_parallel_volume(plan(p), product, p.index.parts(), rank, element_bytes);
+        return row_parallel_volume(plan(p), LayerVolume(product), p.index.parts(), rank, element_bytes);
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {

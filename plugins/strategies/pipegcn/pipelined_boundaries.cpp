@@ -43,9 +43,24 @@ public:
     void begin_evaluation() override { pipelines_ = false; }
     void begin_layer(int l) override { layer_ = usize(l); }
     void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
-        if (!pipelines_) return BoundarySpmm::multiply(d, b, c, e);
-        if (d == Direction::forward) return aggregate(b, c, e);
+        if (!pipelines_ || d == Direction::forward) return BoundarySpmm::multiply(d, b, c, e);
         return_gradients(b, c);
+    }
+    void accumulate(Direction d, BlockSum& z_i) override {
+        if (!pipelines_) return BoundarySpmm::accumulate(d, z_i);
+        require(d == Direction::forward, "sums over boundaries are returned, backward");
+        aggregate(z_i);
+    }
+    void accumulate_returned(ReturnedSum& dh_i) override {
+        require(pipelines_, "only training returns gradients");
+        // The rows that this epoch computes with are still here.
+        MatrixView h_b = of_[usize(Direction::forward)][layer_].used();
+        return_gradients(
+            [&](MatrixView leaving) {
+                dh_i.sum_for({remote(Direction::forward), remote(Direction::backward)}, h_b,
+                             room(dh_i.room_columns()), leaving);
+            },
+            [&] { dh_i.add_own({own(Direction::forward), own(Direction::backward)}); }, dh_i.sums());
     }
     void finish() override {
         for (auto& layers : of_)
@@ -73,25 +88,32 @@ public:
 
 private:
     // Z_i ← Â_ii H_i + Â_iB H̃_B(t − 1), while this epoch's boundary rows of H_i are sent for the next.
-    void aggregate(MatrixView h_i, MatrixView z_i, const Epilogue& e) {
+    void aggregate(BlockSum& z_i) {
+        const MatrixView h_i = z_i.operand();
         StaleRows& features = of_[usize(Direction::forward)][layer_];
         features.take();
         const auto sends = boundaries().pack(h_i, features.leaving());
         const auto receives = boundaries().needed_messages(features.arriving(), h_i.cols);
         features.started(channel().all_to_all(sends, receives));
-        backend().spmm(own(Direction::forward), h_i, z_i);
-        backend().spmm(remote(Direction::forward), features.used(), z_i, {.beta = 1}, e);
+        z_i.add(own(Direction::forward), h_i, {.first = true, .last = false});
+        z_i.add(remote(Direction::forward), features.used(), {.first = false, .last = true});
     }
 
     // dH_i ← Â_iiᵀ V_i + what others returned in epoch t − 1, while this epoch's Â_iBᵀ V_i is returned for the next.
     void return_gradients(MatrixView v_i, MatrixView dh_i) {
+        return_gradients([&](MatrixView leaving) { backend().spmm(remote(Direction::backward), v_i, leaving); },
+                         [&] { backend().spmm(own(Direction::backward), v_i, dh_i); }, dh_i);
+    }
+    /// `of_others` makes what leaves for the owners of boundary rows, `of_own` dH_i of this part's own rows.
+    template <class OfOthers, class OfOwn>
+    void return_gradients(const OfOthers& of_others, const OfOwn& of_own, MatrixView dh_i) {
         StaleRows& gradients = of_[usize(Direction::backward)][layer_];
         gradients.take();
-        backend().spmm(remote(Direction::backward), v_i, gradients.leaving());
-        const auto sends = boundaries().needed_messages(gradients.leaving(), v_i.cols);
-        const auto receives = boundaries().sent_messages(gradients.arriving(), v_i.cols);
+        of_others(gradients.leaving());
+        const auto sends = boundaries().needed_messages(gradients.leaving(), dh_i.cols);
+        const auto receives = boundaries().sent_messages(gradients.arriving(), dh_i.cols);
         gradients.started(channel().all_to_all(sends, receives));
-        backend().spmm(own(Direction::backward), v_i, dh_i);
+        of_own();
         boundaries().add_returned(gradients.used(), dh_i);
     }
 

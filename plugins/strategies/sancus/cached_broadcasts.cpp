@@ -23,12 +23,12 @@ bool keeps(const CachedLayer& layer, const Policy& policy, Part part, Part j) {
     return j != part || layer.keeps_own(policy);
 }
 
-class CachedBroadcasts final : public DistributedSpmm {
+class CachedBroadcasts final : public StagedSpmm {
 public:
     CachedBroadcasts(const Problem& p, const Adjacency& a, Rank rank, const LayerPlan& plan, const Policy& policy)
-        : rows_(a, p.index, rank.world.rank(), rank.backend),
+        : StagedSpmm(rank.backend),
+          rows_(a, p.index, rank.world.rank(), rank.backend),
           index_(p.index),
-          backend_(rank.backend),
           world_(rank.world),
           policy_(policy),
           layers_(cached_layers(p, plan)) {
@@ -61,12 +61,22 @@ public:
         layer_ = usize(l);
         receive_.begin_layer(l);
     }
-    void multiply(Direction d, MatrixView h_i, MatrixView z_i, const Epilogue& e) override {
-        const bool cached =
-            trains_ && d == Direction::forward && world_.size() > 1 && layers_[layer_].caches(policy_);
-        if (cached) update(h_i);
-        for (Part j = 0; j < world_.size(); ++j)
-            add(d, j, cached ? cached_rows(j, h_i) : broadcast(j, h_i), z_i, e);
+    void accumulate(Direction d, BlockSum& sum) override {
+        const CachedLayer& layer = layers_[layer_];
+        const bool cached = trains_ && world_.size() > 1 && layer.caches(policy_);
+        const bool takes_cached = cached && d == Direction::forward;
+        if (takes_cached && !sum.again()) update(sum.operand());
+        for (Part j = 0; j < world_.size(); ++j) {
+            const MatrixView b_j = takes_cached ? cached_rows(j, sum.operand()) : broadcast(j, sum.operand());
+            const Stage stage{.first = j == 0, .last = j == world_.size() - 1};
+            const PreparedMatrix& a_ij = rows_.block(d, j);
+            if (!stage.first && !stage.last && a_ij.nonzeros == 0) continue;
+            const bool as_sent = j != world_.rank() || policy_.own_cached;
+            if (cached && layer.attends && d == Direction::backward && as_sent)
+                sum.add_for(a_ij, b_j, caches_[layer_].rows[usize(world_.rank())], stage);
+            else
+                sum.add(a_ij, b_j, stage);
+        }
     }
     std::vector<RowAges> row_ages() const override {
         std::vector<RowAges> ages;
@@ -92,14 +102,6 @@ private:
         const MatrixView h_j = j == world_.rank() ? h_i : receive_.view(index_.size(j), h_i.cols);
         world_.broadcast_now(h_j, j);
         return h_j;
-    }
-
-    // Z_i ← Z_i + Â_ij H_j
-    void add(Direction d, Part j, MatrixView h_j, MatrixView z_i, const Epilogue& e) {
-        const bool first = j == 0, last = j == world_.size() - 1;
-        const PreparedMatrix& a_ij = rows_.block(d, j);
-        if (first || last || a_ij.nonzeros > 0)
-            backend_.spmm(a_ij, h_j, z_i, {.beta = first ? 0.0 : 1.0}, last ? e : Epilogue{});
     }
 
     /// The rows of part j that this epoch computes with.
@@ -157,7 +159,6 @@ private:
 
     PreparedBlocks rows_;
     const IndexMap& index_;
-    Backend& backend_;
     Communicator& world_;
     Policy policy_;
     std::vector<CachedLayer> layers_;
@@ -173,9 +174,14 @@ private:
 
 std::vector<CachedLayer> cached_layers(const Problem& p, const LayerPlan& plan) {
     std::vector<CachedLayer> layers;
-    for (int l = 0; l < plan.size(); ++l)
-        layers.push_back({plan.spec(l).model_layer, plan.layer(l).width(Direction::forward) > 0,
-                          l == 0 && p.train.input_dropout == 0 && !plan.trains_input()});
+    for (int l = 0; l < plan.size(); ++l) {
+        const LayerSpec& of = plan.spec(l);
+        const bool attends = of.attention.has_value();  // to XW, which changes with W
+        layers.push_back({.model_layer = of.model_layer,
+                          .aggregates = plan.layer(l).width(Direction::forward) > 0,
+                          .constant = l == 0 && !attends && p.train.input_dropout == 0 && !plan.trains_input(),
+                          .attends = attends});
+    }
     return layers;
 }
 

@@ -32,6 +32,7 @@ struct CachedLayer {
     int model_layer = 0;
     bool aggregates = true;
     bool constant = false;  ///< its input is the same in every epoch
+    bool attends = false;
 
     /// Whether its rows are kept for later epochs at all.
     bool caches(const Policy& p) const;
@@ -39,8 +40,10 @@ struct CachedLayer {
     bool sends(const Policy& p, std::int64_t epoch) const;
     /// Whether each rank decides by what its rows have become, so that the others have to be told.
     bool decides_by_change(const Policy& p) const { return !constant && p.when == Policy::When::change; }
-    /// Whether a rank keeps its own rows, too, as it sent them.
-    bool keeps_own(const Policy& p) const { return !constant && (p.own_cached || decides_by_change(p)); }
+    /// Whether a rank keeps its own rows, too, as it sent them. Where layers attend, others' coefficients are of these.
+    bool keeps_own(const Policy& p) const {
+        return !constant && (p.own_cached || attends || decides_by_change(p));
+    }
 };
 
 }  // namespace gnnbench::sancus

@@ -24,8 +24,7 @@ class Sancus final : public Strategy, public StatesHostMemory {
 public:
     std::string approximation(const Params& params) const override { return Policy(params).approximation(); }
     std::string why_unsupported(const Setting& s) const override {
-        const std::string why = row_parallel_why_unsupported(
-            s, "sancus keeps rows of earlier epochs, which attention does not do yet");
+        const std::string why = row_parallel_why_unsupported(s);
         return why.empty() ? Policy(s.params).why_unsupported() : why;
     }
 
@@ -35,7 +34,9 @@ public:
         const Policy policy(p.params);
         const std::vector<sancus::CachedLayer> cached = sancus::cached_layers(p, layers);
         const auto product = [&](const LayerProduct& of) {
-            const bool sent = of.direction == Direction::backward || cached[usize(of.layer)].sends(policy, epoch);
+            const sancus::CachedLayer& layer = cached[usize(of.layer)];
+            const bool sent = of.direction == Direction::backward ||
+                              (of.again ? !layer.caches(policy) : layer.sends(policy, epoch));
             return sent ? block_row_volume(p.index, rank, of.width * element_bytes) : Volume{};
         };
         const bool bound = policy.when == Policy::When::change;

@@ -30,6 +30,8 @@ protected:
     const PreparedMatrix& own(Direction d) const;
     const PreparedMatrix& remote(Direction d) const;
     HaloExchange& boundaries() { return boundaries_; }
+    /// For a ReturnedSum.
+    MatrixView room(std::int64_t columns) const { return room_.view().reshaped(room_.rows(), columns); }
     Backend& backend() { return backend_; }
     Communicator& world() { return world_; }
 

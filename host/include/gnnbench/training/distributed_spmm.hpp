@@ -19,6 +19,11 @@ public:
     /// Adds what block Â_pj, with the rows of B that belong to its columns, contributes to this rank's rows. Blocks come in
     /// any order, the stage says where each stands; one without nonzeros may be left out unless it is first or last.
     virtual void add(const PreparedMatrix& a_pj, ConstMatrixView b_j, Stage stage) = 0;
+    /// Backward, the same where part j has computed with other rows of this rank than it has now: own_then, of the forward
+    /// pass' operand. Their gradients count as those of the rows that it has.
+    virtual void add_for(const PreparedMatrix& a_pj, ConstMatrixView b_j, MatrixView own_then, Stage stage);
+    /// Backward, but the operand is the forward pass': whoever still has the rows of others needs them no more.
+    virtual bool again() const { return false; }
     /// After stages of which none was the last: what the ranks of `replicas`, all with the rows of this one, have each added
     /// up becomes the sum of all, completed. nothing [n_p × 0]: a block without columns, where layers attend.
     virtual void combine(Communicator& replicas, const PreparedMatrix* nothing) = 0;
