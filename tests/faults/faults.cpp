@@ -73,6 +73,9 @@ constexpr Entry entries[] = {
      "a broadcast brings what it brought an epoch earlier", "cagnet-1d", "broadcast"},
     {Fault::rank_left_out, structural, "reduction misses a rank",
      "the last rank's part of an all-reduce is left out", "cagnet-1d", "all-reduce"},
+    {Fault::maximum_of_one, structural, "maximum of one replica",
+     "each replica adds up a row under the largest of its own scores", "cagnet-1.5d", "all-reduce", "",
+     Shows::in_verification, 4},
     {Fault::reduction_off, scaled, "reduction off", "one element of an all-reduce is off on one rank", "cagnet-1d",
      "all-reduce"},
     // Strategy, in any type.

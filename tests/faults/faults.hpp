@@ -41,6 +41,7 @@ enum class Fault {
     wrong_row,
     message_of_epoch_before,
     rank_left_out,
+    maximum_of_one,
     reduction_off,
     over_sending,
     wasted_buffer,
@@ -89,12 +90,13 @@ struct Entry {
     /// Of a scaled fault: a check with a smaller bound, which finds it even where the named one must not.
     const char* sharper = "";
     Shows shows = Shows::in_verification;
+    int ranks = 0;  ///< that its scheme needs; 0: two or three
 };
 
 /// Faults of verbs that graph attention alone performs.
 inline bool is_of_attention(const Entry& entry) {
     const std::string_view check = entry.check;
-    return check.starts_with("attention") || check == "head-dots";
+    return check.starts_with("attention") || check == "head-dots" || entry.fault == Fault::maximum_of_one;
 }
 
 /// How far a faulty training is, for those of its parts that cannot know.
