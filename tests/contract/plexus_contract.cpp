@@ -59,13 +59,21 @@ TEST_CASE("plexus-3d is exact on every grid, whatever its parameters") {
         {{"permutation", "double"}, {"blocks", "50"}, {"gemm_tuning", "true"}, {"trainable_features", "true"}},
     };
     const auto graph = graphs::directed_random(40, 200, true);
+    // On many ranks, where a training takes long, every grid meets every change with one model, and every change all models.
+    const bool one_model = ProcessGroup::world().size() > 4;
+    std::size_t place = 0;
     for (const auto& grid : grids(ProcessGroup::world().size()))
         for (std::map<std::string, std::string> change : changes) {
             std::string text;
             change.merge(sizes(grid));
             for (const auto& [key, value] : change) text += key + "=" + value + " ";
-            for (const ModelVariant& v : models()) {
-                if (v.model.aggregate_input && change.contains("trainable_features")) continue;
+            std::vector<ModelVariant> trained = models();
+            if (change.contains("trainable_features"))
+                std::erase_if(trained, [](const ModelVariant& v) { return v.model.aggregate_input; });
+            // From one grid to the next a change has another model.
+            if (one_model) trained = {trained[(place + place / changes.size()) % trained.size()]};
+            ++place;
+            for (const ModelVariant& v : trained) {
                 const Outcome o =
                     run({"plexus-3d", with(change), text}, "random", {"reference", DType::f64}, v, graph);
                 INFO(text << ", model " << v.name << ": loss error " << o.agreement.loss_error
