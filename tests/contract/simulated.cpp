@@ -307,24 +307,38 @@ TEST_CASE("simulated kernels take as long as their equations say") {
 // The same machine. z = 1e4 nonzeros, each in a row of its own among m = 2e5, and n = 2e5, f = 100: 4e6 bytes of B, 8e4 of
 // entries, 4 for each row start and one more, 400 for each row of C that is written.
 TEST_CASE("a simulated product that adds is charged the rows that its matrix uses") {
-    const auto product_s = [](std::int64_t rows_apart, bool only_size, double beta) {
-        return seconds_of([=](Backend& b) {
-            constexpr std::int64_t n = 200000, nonzeros = 10000;
-            Csr a{.rows = n, .cols = n, .indptr = {0}, .indices = {}, .values = {}};
-            for (std::int64_t r = 0; r < n; ++r) {
-                if (r % rows_apart == 0) a.indices.push_back(static_cast<std::int32_t>(r));
-                a.indptr.push_back(a.nonzeros());
-            }
-            a.values.resize(a.indices.size(), 1);
-            const auto prepared = only_size ? b.prepare(SparseSize{n, n, nonzeros}) : b.prepare(a);
-            b.spmm(*prepared, b.matrix(n, 100), b.matrix(n, 100).view(), {.beta = beta});
+    constexpr std::int64_t n = 200000, nonzeros = 10000, rows_apart = n / nonzeros;
+    const auto prepared_in = [](Backend& b, bool only_size) {
+        if (only_size) return b.prepare(SparseSize{n, n, nonzeros});
+        Csr a{.rows = n, .cols = n, .indptr = {0}, .indices = {}, .values = {}};
+        for (std::int64_t r = 0; r < n; ++r) {
+            if (r % rows_apart == 0) a.indices.push_back(static_cast<std::int32_t>(r));
+            a.indptr.push_back(a.nonzeros());
+        }
+        a.values.resize(a.indices.size(), 1);
+        return b.prepare(a);
+    };
+    const auto product_s = [&](bool only_size, double beta) {
+        return seconds_of([&](Backend& b) {
+            b.spmm(*prepared_in(b, only_size), b.matrix(n, 100), b.matrix(n, 100).view(), {.beta = beta});
+        });
+    };
+    const auto attention_s = [&](Stage stage) {
+        return seconds_of([&](Backend& b) {
+            const Matrix z = b.matrix(n, 96), of_heads = b.matrix(n, 4), none = b.matrix(n, 0);
+            b.attend(*prepared_in(b, false), {.heads = 4}, b.matrix(n, 100), of_heads,
+                     {z, none, of_heads, of_heads, none}, stage);
         });
     };
     const double adding_s = (4e6 + 8e4 + 4 * 10001 + 2 * 400e4) * 1e-12;
-    CHECK(product_s(20, false, 1) == Approx(adding_s).epsilon(1e-9));
-    CHECK(product_s(20, true, 1) == Approx(adding_s).epsilon(1e-9));
-    // Where C is written anew, its other rows become 0.
-    CHECK(product_s(20, false, 0) == Approx((4e6 + 8e4 + 4 * 200001 + 400 * 2e5) * 1e-12).epsilon(1e-9));
+    CHECK(product_s(false, 1) == Approx(adding_s).epsilon(1e-9));
+    CHECK(product_s(true, 1) == Approx(adding_s).epsilon(1e-9));
+    CHECK(attention_s({.first = false, .last = false}) == Approx(adding_s).epsilon(1e-9));
+    // Where C is written anew, its other rows become 0; attention's first stage begins, its last one completes every row.
+    const double anew_s = (4e6 + 8e4 + 4 * 200001 + 400 * 2e5) * 1e-12;
+    CHECK(product_s(false, 0) == Approx(anew_s).epsilon(1e-9));
+    CHECK(attention_s({.first = true, .last = false}) == Approx(anew_s).epsilon(1e-9));
+    CHECK(attention_s({.first = false, .last = true}) == Approx(anew_s + 400 * 2e5 * 1e-12).epsilon(1e-9));
 }
 
 TEST_CASE("a simulated device without memory says so") {

@@ -60,7 +60,7 @@ private:
     /// What a product reads of a matrix in device memory.
     simulation::Recency::Operand entries_of(const CsrView& a) const;
     void attend(const PreparedMatrix& matrix, ConstMatrixView b, std::span<const verb::Operand> others,
-                Stage stage, Action action);
+                Stage stage, bool every_row, Action action);
     double counted_rows(ConstMatrixView logits, const LossInput& in) const;
     InOrder logits_and_gradient(ConstMatrixView logits, MatrixView grad);
     void loss(ConstMatrixView logits, const LossInput& in, MatrixView grad, Action action);
