@@ -6,6 +6,7 @@
 
 #include "cli/ranges.hpp"
 #include "record/query.hpp"
+#include "run/definitions.hpp"
 #include "spec/words.hpp"
 
 namespace gnnbench {
@@ -34,7 +35,12 @@ std::string measured_last(const std::filesystem::path& database) {
 }  // namespace
 
 void add_experiment_options(CLI::App& command, ExperimentChoice& choice) {
-    command.add_option("experiment", choice.file, "The experiment, a YAML file (run, plan: or a folder of them)")
+    command
+        .add_option_function<std::string>(
+            "experiment", [&choice](const std::string& given) { choice.file = find_experiment(given); },
+            "The experiment: a YAML file (run, plan: or a folder of them), or its name in experiments, here or "
+            "beside the "
+            "program: mg-gcn/epochs")
         ->required()
         ->type_name("EXPERIMENT");
     add_override_options(command, choice);

@@ -124,6 +124,16 @@ std::vector<fs::path> experiments_at(const fs::path& given) {
     return files;
 }
 
+std::string find_experiment(const std::string& given) {
+    std::error_code ignored;
+    if (given.empty() || fs::exists(given, ignored)) return given;
+    for (const fs::path& folder : experiment_folders()) {
+        if (fs::path file = folder / (given + ".yaml"); fs::is_regular_file(file, ignored)) return file.string();
+        if (fs::is_directory(folder / given, ignored)) return (folder / given).string();
+    }
+    return given;
+}
+
 std::optional<fs::path> find_experiment_folder(const std::string& given) {
     std::error_code ignored;
     if (fs::is_directory(given, ignored)) return given;

@@ -25,6 +25,9 @@ std::vector<std::string> definition_names();
 /// The experiments at a path: the file itself, or a folder's files that are not definitions, sorted. SpecError for a
 /// folder without any.
 std::vector<std::filesystem::path> experiments_at(const std::filesystem::path& given);
+/// An experiment, or a folder of them, by its path, or by a name such as "mg-gcn/epochs" or "mg-gcn" in those places. What is
+/// not there is returned as it is given.
+std::string find_experiment(const std::string& given);
 /// A folder of definitions and experiments: a path, or a name such as "plexus" of one in those places.
 std::optional<std::filesystem::path> find_experiment_folder(const std::string& given);
 

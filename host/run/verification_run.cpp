@@ -71,12 +71,14 @@ VerificationResult verify_all(const PreparedExperiment& prepared, const Plan& pl
 
 }  // namespace
 
-VerificationResult verify_experiment(const ExperimentChoice& choice, const RunPlaces& places, Progress& progress) {
+VerificationResult verify_experiment(const ExperimentChoice& choice, const std::string& where,
+                                     const RunPlaces& places, Progress& progress) {
     const Notify notify = [&](const std::string& line) { progress.message(line); };
     const Catalog catalog = Catalog::at(places.data_dir);
     const InstalledPlugins plugins;
     const Experiment experiment = load(choice, catalog, plugins, shape_of);
-    permit_programs(started_programs(experiment, chosen_cells(experiment, ""), plugins), choice.allow_programs,
+    require_some_cell(experiment, where);
+    permit_programs(started_programs(experiment, chosen_cells(experiment, where), plugins), choice.allow_programs,
                     progress);
     Database database(places.database);
     recover(database, notify);
@@ -87,8 +89,8 @@ VerificationResult verify_experiment(const ExperimentChoice& choice, const RunPl
     for (const PreparedCell& cell : prepared.cells) records.push_back(cell.record);
     database.note_verification_keys(records);
     const InterruptGuard interrupts;
-    const Plan plan =
-        plan_of(prepared, plugins, nullptr, site_of(*launcher), {.again = Again::all, .ask_programs = true});
+    const Plan plan = plan_of(prepared, plugins, nullptr, site_of(*launcher),
+                              {.again = Again::all, .where = where, .ask_programs = true});
     VerificationResult result = verify_all(prepared, plan, database, launcher, progress);
     result.interrupted = InterruptGuard::requested();
     return result;

@@ -1,4 +1,5 @@
 #pragma once
+#include <string>
 #include <vector>
 
 #include "record/verifications.hpp"
@@ -13,7 +14,8 @@ struct VerificationResult {
     bool interrupted = false;
 };
 
-/// Verifies every combination of an experiment once, whatever earlier results say.
-VerificationResult verify_experiment(const ExperimentChoice& choice, const RunPlaces& places, Progress& progress);
+/// Verifies every combination of an experiment's cells once, whatever earlier results say. `where`: as PlanRules::where.
+VerificationResult verify_experiment(const ExperimentChoice& choice, const std::string& where,
+                                     const RunPlaces& places, Progress& progress);
 
 }  // namespace gnnbench

@@ -85,9 +85,9 @@ the rest; so it can restore a cell that `exclude` dropped. A plugin named withou
 
 ### Expressions
 
-`exclude`'s `where` and `--where` of `plan`, `run` and `compare` take an SQL expression over the fields of one cell, as in
-`gnnbench query` (SQLite evaluates it): comparisons, `AND OR NOT IN BETWEEN LIKE`, arithmetic, functions. Text is written
-in single quotes; inside `{…}`, an expression with commas needs double quotes around it.
+`exclude`'s `where` and `--where` of `plan`, `run`, `verify` and `compare` take an SQL expression over the fields of one
+cell, as in `gnnbench query` (SQLite evaluates it): comparisons, `AND OR NOT IN BETWEEN LIKE`, arithmetic, functions. Text
+is written in single quotes; inside `{…}`, an expression with commas needs double quotes around it.
 
 Fields are the keys below: `gpus`, `train.lr`, `model.hidden` (as `'64,32'`), `model.depth` (number of layers). `scheme`,
 `partitioner`, `kernel` and `dataset` are names; `scheme.overlap` is a parameter, `scheme_label` the name with the

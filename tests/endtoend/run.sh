@@ -49,11 +49,14 @@ gnnbench run tiny.yaml --rerun --set gpus=1 --set scheme=serial --no-verify
 expect_code 0 "--rerun"
 expect_text err "2 trials run" "--rerun runs what is there"
 
-gnnbench verify tiny.yaml
-expect_code 0 "verify"
+mkdir -p experiments/own
+cp tiny.yaml experiments/own/named.yaml
+gnnbench verify own/named
+expect_code 0 "verify an experiment by its name"
 expect_text out "verified" "verify prints its table"
-gnnbench verify tiny.yaml --json
-expect_code 0 "verify --json"
+gnnbench verify tiny.yaml --json --where "scheme = 'serial'"
+expect_code 0 "verify --json --where"
+refuse_text out '"scheme": "(cagnet|mg)' "verify --where"
 expect_text out '"volume_equal": true' "verify --json"
 
 gnnbench run tiny.yaml --rerun --set trials=1 --set gpus=2 --set scheme=mg-gcn --export exported
