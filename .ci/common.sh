@@ -82,8 +82,8 @@ apt_install() {
 
 setup() { install_packages "${packages[@]}"; }
 
-# The linters of today, from PyPI, in build/tools: Debian 12's clang-tidy misreads GCC 12's ranges.
-tools=(clang-tidy==23.1.4 clang-format==23.1.5 codespell==2.4.3)
+# The linters of today, and what makes the site, from PyPI, in build/tools: Debian 12's clang-tidy misreads GCC 12's ranges.
+tools=(clang-tidy==23.1.4 clang-format==23.1.5 codespell==2.4.3 mkdocs==1.6.1 mkdocs-material==9.8.2 mdx-truly-sane-lists==1.3)
 
 # tool NAME: its path; installs the tools where that has not been done for these versions.
 tool() {
