@@ -1,5 +1,7 @@
 #include <iostream>
 
+#include <gnnbench/error.hpp>
+
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "spec/launcher_file.hpp"

@@ -122,11 +122,12 @@ Values resource_values(const LauncherDeclaration& declaration, const LauncherSet
     return values;
 }
 
-DeclaredLauncher::DeclaredLauncher(LauncherDeclaration declaration, LauncherSettings settings)
+DeclaredLauncher::DeclaredLauncher(const LauncherDeclaration& declaration, const LauncherSettings& settings)
     : DeclaredLauncher(declaration, settings,
                        declaration.elsewhere ? ask_nodes(declaration, settings) : ClusterNodes{}) {}
 
-DeclaredLauncher::DeclaredLauncher(LauncherDeclaration declaration, LauncherSettings settings, ClusterNodes nodes)
+DeclaredLauncher::DeclaredLauncher(const LauncherDeclaration& declaration, LauncherSettings settings,
+                                   ClusterNodes nodes)
     : DeclaredLauncher(declaration, std::move(settings), std::move(nodes),
                        mentions(declaration.start.run, "mpiexec") ? find_mpiexec() : linked_mpi()) {}
 

@@ -48,9 +48,9 @@ Values resource_values(const LauncherDeclaration& declaration, const LauncherSet
 class DeclaredLauncher : public Launcher {
 public:
     /// Asks what the nodes are.
-    DeclaredLauncher(LauncherDeclaration declaration, LauncherSettings settings);
+    DeclaredLauncher(const LauncherDeclaration& declaration, const LauncherSettings& settings);
     /// Inside a job: with the given description of the nodes; asks nothing again.
-    DeclaredLauncher(LauncherDeclaration declaration, LauncherSettings settings, ClusterNodes nodes);
+    DeclaredLauncher(const LauncherDeclaration& declaration, LauncherSettings settings, ClusterNodes nodes);
     /// `local`, with this mpiexec.
     explicit DeclaredLauncher(const Mpiexec& mpiexec);
 

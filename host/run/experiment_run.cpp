@@ -132,13 +132,19 @@ SweepReport run_by_jobs(const SweepContext& context, JobFollower& jobs, bool fol
 }  // namespace
 
 RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Progress& progress) {
-    const Notify notify = [&](const std::string& line) { progress.message(line); };
     // Before plugins are opened, which fails, or never ends, without saying why.
     if (const std::string why = why_limits_too_low(1); !why.empty()) throw EnvironmentError(why);
     const Catalog catalog = Catalog::at(places.data_dir);
     const InstalledPlugins plugins;
     // The file is read, and all its errors reported, before anything is created on disk.
-    const Experiment experiment = requested_experiment(request, catalog, plugins);
+    return run_resolved(requested_experiment(request, catalog, plugins), request, places, progress);
+}
+
+RunResult run_resolved(const Experiment& experiment, const RunRequest& request, const RunPlaces& places,
+                       Progress& progress) {
+    const Notify notify = [&](const std::string& line) { progress.message(line); };
+    const Catalog catalog = Catalog::at(places.data_dir);
+    const InstalledPlugins plugins;
     require_folder_of(catalog.folder(), "--data-dir");
     if (!request.rules.export_folder.empty()) require_folder_of(request.rules.export_folder, "--export");
     SweepRules rules = request.rules;
