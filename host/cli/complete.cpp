@@ -23,7 +23,7 @@
 #include "spec/fields.hpp"
 #include "spec/machine_file.hpp"
 #include "spec/table_definition.hpp"
-#include "spec/words.hpp"
+#include "spec/launcher_file.hpp"
 
 namespace gnnbench {
 namespace {
@@ -148,7 +148,7 @@ const std::map<std::string, Look>& looks() {
         {"VIEW", [](const Names&) { return Names::views(); }},
         {"SQL", [](const Names&) { return Names::views(); }},
         {"QUERY", [](const Names&) { return named_query_names(); }},
-        {"LAUNCHER", [](const Names&) { return Candidates{words::launcher.begin(), words::launcher.end()}; }},
+        {"LAUNCHER", [](const Names&) { return launcher_names(); }},
         {"PROFILE", [](const Names&) { return Candidates{"small", "paper", simulated_profile}; }},
         {"FORMAT", [](const Names&) { return Candidates{"text", "markdown", "latex", "html", "csv", "json"}; }},
         {"KEY=VALUE", [](const Names&) { return keys_to_set(); }},

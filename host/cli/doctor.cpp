@@ -15,7 +15,9 @@
 #include "cli/ranges.hpp"
 #include "core/owned_folder.hpp"
 #include "data/catalog.hpp"
+#include "core/plural.hpp"
 #include "launch/in_child.hpp"
+#include "launch/job_queue.hpp"
 #include "launch/child.hpp"
 #include "launch/environment.hpp"
 #include "launch/machine.hpp"
@@ -24,8 +26,8 @@
 #include "launch/trial.hpp"
 #include "plugin/loader.hpp"
 #include "run/launchers.hpp"
+#include "spec/launcher_file.hpp"
 #include "run/plugin_probe.hpp"
-#include "spec/words.hpp"
 
 namespace gnnbench {
 
@@ -184,17 +186,26 @@ struct DoctorChoice {
     bool as_json = false;
 };
 
-/// Checks Slurm, and runs the same checks on a compute node.
+/// Asks the launcher's programs, and runs the same checks on a node.
 void examine_cluster(const LauncherChoice& choice, const GlobalOptions& options, std::vector<Check>& checks) {
-    std::shared_ptr<const SrunLauncher> srun;
-    checks.push_back(check("slurm", [&] {
-        srun = std::make_shared<SrunLauncher>(slurm_settings(choice));
-        const SlurmPartition& p = srun->cluster().partition;
-        return fmt::format("{}, cluster {}, partition {}: nodes of {} CPUs and {} MiB, {}",
-                           srun->cluster().version, srun->cluster().name, p.name, p.cpus, p.memory_mib,
-                           p.has_gpus ? "with GPUs" : "without GPUs that Slurm knows of");
+    std::shared_ptr<const DeclaredLauncher> launcher;
+    checks.push_back(check("launcher", [&] {
+        launcher =
+            std::make_shared<DeclaredLauncher>(launcher_declaration(choice.file), launcher_settings(choice));
+        const ClusterNodes& n = launcher->nodes();
+        return fmt::format("{}: nodes of {}{}, {}", launcher->machine().cpu, plural(n.cores, "core"),
+                           n.memory_mib > 0 ? fmt::format(" and {} MiB", n.memory_mib) : "",
+                           n.has_gpus ? "with GPUs" : "without GPUs that it knows of");
     }));
-    if (!srun) return;
+    if (!launcher) return;
+    if (const auto& jobs = launcher->declaration().jobs)
+        checks.push_back(check("jobs", [&] {
+            launcher_program(launcher->declaration(), jobs->submit.run.at(0).at(0));
+            launcher_program(launcher->declaration(), jobs->cancel.at(0).at(0));
+            const auto known = JobQueue(launcher->declaration()).jobs_named("gnnbench-", false);
+            return fmt::format("{} of gnnbench in the queue", plural(std::ssize(known), "job"));
+        }));
+    if (launcher->declaration().start.probe.empty()) return;
     nlohmann::json answer;
     checks.push_back(check("compute node", [&] {
         const std::string here = fs::read_symlink("/proc/self/exe");
@@ -202,7 +213,7 @@ void examine_cluster(const LauncherChoice& choice, const GlobalOptions& options,
                                          fs::absolute(options.database).string()};
         if (!options.data_dir.empty())
             command.insert(command.end(), {"--data-dir", fs::absolute(options.data_dir).string()});
-        const std::string text = srun->output_on_node(command, srun->cluster().partition.has_gpus, 60);
+        const std::string text = launcher->output_on_node(command, 60);
         answer = nlohmann::json::parse(text.substr(0, text.rfind('}') + 1), nullptr, false);
         if (!answer.is_object() || !answer.contains("checks"))
             throw EnvironmentError("a compute node ran " + here + " but did not print doctor's report: " + text);
@@ -238,18 +249,20 @@ void add_doctor(CLI::App& app, const GlobalOptions& options, Action& action) {
     command
         ->add_option("--launcher", choice->launcher.name,
                      "The launcher to check; with srun or sbatch, also on a compute node (default: local)")
-        ->check(one_of(std::vector<std::string>(words::launcher.begin(), words::launcher.end())))
         ->type_name("LAUNCHER");
-    command->add_option("--partition", choice->launcher.partition, "Slurm's partition (default: Slurm's)")
+    command->add_option("--partition", choice->launcher.partition, "Partition or queue (default: the scheduler's)")
         ->type_name("PARTITION");
-    command->add_option("--account", choice->launcher.account, "Slurm's account (default: Slurm's)")
+    command->add_option("--account", choice->launcher.account, "Account or project (default: the scheduler's)")
         ->type_name("ACCOUNT");
-    command->add_option("--slurm-option", choice->launcher.options, "A further option of srun (repeatable)")
+    command->add_option("--launcher-option", choice->launcher.options, "A further option of it (repeatable)")
         ->type_name("OPTION");
+    command->add_option("--hosts", choice->launcher.hosts, "File of hosts, for the launcher ssh")
+        ->type_name("FILE");
     command->callback([&, choice] {
         action = [&, choice] {
             std::vector<Check> checks;
-            if (choice->launcher.slurm())
+            choice->launcher.file = load_launcher(choice->launcher.name);
+            if (choice->launcher.elsewhere())
                 examine_cluster(choice->launcher, options, checks);
             else
                 checks = examine(options);

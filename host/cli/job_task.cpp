@@ -1,4 +1,4 @@
-// gnnbench job-task FOLDER NUMBER: what a job that sbatch submitted runs, on the first of its nodes.
+// gnnbench job-task FOLDER NUMBER: what a submitted job runs, on the first of its nodes.
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -14,9 +14,12 @@ namespace gnnbench {
 namespace {
 
 int job_task(const std::filesystem::path& folder, std::size_t number) {
-    if (!inside_allocation())
-        throw SpecError("job-task is run by the jobs that `gnnbench run --launcher sbatch` submits, not by hand");
     const JobTask task = read_task(folder, number);
+    const LauncherDeclaration launcher = launcher_declaration(task.launcher);
+    if (!launcher.allocation.empty() && !launcher.inside_allocation())
+        throw SpecError(
+            fmt::format("job-task is run by the jobs that `gnnbench run` submits, not by hand: {} is not set here",
+                        launcher.allocation));
     if (std::filesystem::file_size(task.journal) > 0)
         throw EnvironmentError(
             fmt::format("{} has lines already: this job was started a second time, and what is missing is "

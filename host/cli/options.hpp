@@ -39,8 +39,8 @@ void define_commands(CLI::App& app, GlobalOptions& options, Action& action);
 // clang-format off
 #define GNNBENCH_EACH_COMMAND(X) \
     X(run) X(tune) X(plan) X(validate) X(verify) X(query) X(results) X(compare) X(gate) X(selftest) \
-    X(table) X(figure) X(claims) X(report) X(trace) X(plugin) X(dataset) X(partition) X(machine) X(doctor) \
-    X(job_task) X(init) X(completion) X(version) X(help)
+    X(table) X(figure) X(claims) X(report) X(trace) X(plugin) X(dataset) X(partition) X(machine) X(launcher) X(doctor) \
+    X(replay) X(job_task) X(init) X(completion) X(version) X(help)
 // clang-format on
 #define GNNBENCH_DECLARE_COMMAND(name) \
     void add_##name(CLI::App& app, const GlobalOptions& options, Action& action);

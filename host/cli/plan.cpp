@@ -107,7 +107,7 @@ int plan_one(const PlanChoice& choice, Experiment experiment, const GlobalOption
     std::optional<Database> database;
     Site site = this_host();
     if (std::filesystem::exists(options.database)) database.emplace(Database::for_reading(options.database));
-    if (database || prepared.experiment.launcher.slurm())
+    if (database || prepared.experiment.launcher.elsewhere())
         site = site_of(*make_launcher(prepared.experiment.launcher));
     PlanRules rules = choice.rules;
     // As run does: what was begun goes on.

@@ -10,6 +10,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/spelling.hpp>
 
+#include "cli/archive.hpp"
 #include "cli/experiment_options.hpp"
 #include "cli/endings.hpp"
 #include "cli/formats.hpp"
@@ -269,20 +270,38 @@ int export_rows(const ExportRequest& request, const GlobalOptions& options) {
     return exit_ok;
 }
 
-void add_export(CLI::App& results, const GlobalOptions& options, Action& action) {
-    CLI::App* command = results.add_subcommand("export", "Print rows as CSV or JSON Lines, for other programs");
+void add_export_to(CLI::App& results, const GlobalOptions& options, Action& action) {
+    CLI::App* command = results.add_subcommand(
+        "export", "Print rows as CSV or JSON Lines, or write an archive of an experiment that can be run again");
     auto request = std::make_shared<ExportRequest>();
+    auto experiment = std::make_shared<ExperimentChoice>();
+    auto archive = std::make_shared<std::filesystem::path>();
     command
         ->add_option("view", request->view,
-                     fmt::format("One of: {} (default: trials)", fmt::join(exportable, ", ")))
+                     fmt::format("One of: {} (default: trials); with --archive, an experiment as it was run",
+                                 fmt::join(exportable, ", ")))
         ->type_name("VIEW");
     add_choice_options(*command, request->choice);
     command->add_flag("--jsonl", request->json_lines, "As JSON Lines: an object a line (default: CSV)");
     command->add_flag_callback("--csv", [request] { request->json_lines = false; }, "As CSV");
     command->add_option("-o,--output", request->output, "Into this file: .csv or .jsonl (default: stdout)")
         ->type_name("FILE");
-    command->callback(
-        [=, &options, &action] { action = [=, &options] { return export_rows(*request, options); }; });
+    command
+        ->add_option("--archive", *archive,
+                     "Write this file, with which `gnnbench replay` runs the experiment again")
+        ->type_name("FILE");
+    add_override_options(*command, *experiment);
+    command->callback([=, &options, &action] {
+        action = [=, &options] {
+            if (archive->empty()) return export_rows(*request, options);
+            if (!request->choice.nothing_given() || !request->output.empty())
+                throw SpecError(
+                    "--archive writes all of one experiment: expected EXPERIMENT --archive FILE alone, with "
+                    "--set and --profile as it was run");
+            experiment->file = request->view;
+            return export_archive(*experiment, *archive, options);
+        };
+    });
 }
 
 // --- import -------------------------------------------------------------------------------------------------
@@ -312,9 +331,9 @@ void add_results_import(CLI::App& results, const GlobalOptions& options, Action&
 void add_results(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand("results", "List, show, tag, export and merge results");
     command->require_subcommand(1);
-    for (const auto add : {add_list, add_show, add_tag, add_export, add_results_import})
+    for (const auto add : {add_list, add_show, add_tag, add_export_to, add_results_import})
         add(*command, options, action);
-    add_export(app, options, action);  // the word alone does too
+    add_export_to(app, options, action);  // the word alone does too
 }
 
 }  // namespace gnnbench

@@ -55,7 +55,7 @@ void print_summary(const RunResult& result, bool traced, const std::string& go_o
                                      plural(report.never_begun, "trial")));
     if (report.jobs_left)
         progress.message(
-            fmt::format("{} continue{} without this command (squeue shows {}); rerun it to follow them: "
+            fmt::format("{} continue{} without this command (named {}…); rerun it to follow them: "
                         "gnnbench run {}, or with --cancel to end them",
                         plural(report.jobs_left, "job"), report.jobs_left == 1 ? "s" : "",
                         fmt::join(result.jobs, ", "), go_on.substr(std::string_view("gnnbench run ").size())));

@@ -102,14 +102,4 @@ private:
     bool on_other_hosts_;
 };
 
-/// mpiexec, on this host.
-class LocalLauncher : public Launcher {
-public:
-    explicit LocalLauncher(Mpiexec mpiexec);
-
-private:
-    LaunchProgram program_for(const TrialLaunch& launch, const std::string& shared_folder) const override;
-    Mpiexec mpiexec_;
-};
-
 }  // namespace gnnbench

@@ -15,6 +15,7 @@
 #include <gnnbench/error.hpp>
 
 #include "launch/child.hpp"
+#include "launch/declared_launcher.hpp"
 #include "launch/environment.hpp"
 #include "launch/interrupt.hpp"
 #include "launch/machine.hpp"
@@ -132,7 +133,7 @@ LaunchEnd launch_trial(const Launcher& launcher, const TrialLaunch& launch, cons
 }
 
 LaunchEnd launch_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const std::function<bool()>& watch) {
-    return launch_trial(LocalLauncher(mpiexec), launch, watch);
+    return launch_trial(DeclaredLauncher(mpiexec), launch, watch);
 }
 
 std::string find_worker() {

@@ -41,14 +41,20 @@ void check_trace_epochs(const Experiment& experiment, const std::vector<std::int
 }
 
 void check_job_options(const LauncherChoice& launcher, const RunRequest& request) {
-    if ((request.no_follow || request.cancel) && launcher.name != "sbatch")
-        throw SpecError(fmt::format("--{} only applies to the launcher sbatch; found the launcher {}",
-                                    request.cancel ? "cancel" : "no-follow", launcher.name));
-    if (request.rules.jobs > 0 && launcher.name == "sbatch" && launcher.jobs != "array")
+    if ((request.no_follow || request.cancel) && !launcher.submits())
         throw SpecError(
-            fmt::format("--jobs with sbatch limits the elements of an array that run at once; found "
-                        "launcher.jobs: {}",
-                        launcher.jobs));
+            fmt::format("--{} only applies to a launcher with jobs, such as sbatch; found the launcher {}",
+                        request.cancel ? "cancel" : "no-follow", launcher.name));
+    if (request.rules.jobs > 0 && launcher.submits() && (launcher.jobs != "array" || !launcher.has_arrays()))
+        throw SpecError(
+            launcher.has_arrays()
+                ? fmt::format("--jobs with {} limits the elements of an array that run at once; found "
+                              "launcher.jobs: {}",
+                              launcher.name, launcher.jobs)
+                : fmt::format(
+                      "--jobs limits the elements of an array that run at once, and the launcher {} has no "
+                      "arrays",
+                      launcher.name));
 }
 
 /// The experiment as the request asks for it, checked.
@@ -74,15 +80,15 @@ void look_at_this_host(const PreparedExperiment& prepared, const Plan& plan, Pro
     if (const std::string remark = remark_on_shared_files(ranks); !remark.empty()) progress.message(remark);
 }
 
-/// Collects jobs of earlier runs first, so that the plan knows what they have measured. With sbatch, unfinished jobs
-/// are followed later, with the new ones; with srun immediately, since they may hold trials that are to run.
+/// Collects jobs of earlier runs first, so that the plan knows what they have measured. With jobs, unfinished ones
+/// are followed later, with the new ones; without, as with srun, immediately, since they may hold trials that are to run.
 void follow_earlier(JobFollower& jobs, const LauncherChoice& launcher, bool cancel, Progress& progress) {
     jobs.adopt();
     if (jobs.jobs() == 0) return;
     progress.message(fmt::format("following {} of an earlier run", plural(jobs.jobs(), "job")));
     jobs.poll_once();
     if (cancel) jobs.cancel();
-    if (cancel || launcher.name == "srun") jobs.follow();
+    if (cancel || !launcher.submits()) jobs.follow();
 }
 
 /// An unfinished rerun goes on: --rerun does not begin it anew, and --no-rerun forgets it.
@@ -110,7 +116,8 @@ SweepReport run_by_jobs(const SweepContext& context, JobFollower& jobs, bool fol
     const std::size_t before = jobs.jobs();
     JobSubmission submission(context, report);
     if (auto submitted = submission.submit(due))
-        jobs.add(std::move(submitted->folder), std::move(submitted->batches));
+        jobs.add(std::move(submitted->folder), std::move(submitted->batches),
+                 context.prepared.experiment.launcher.file);
     if (jobs.jobs() > before)
         context.progress.message(fmt::format("submitted {}", plural(jobs.jobs() - before, "job")));
     // Trials of earlier jobs are not another process's.
@@ -125,13 +132,19 @@ SweepReport run_by_jobs(const SweepContext& context, JobFollower& jobs, bool fol
 }  // namespace
 
 RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Progress& progress) {
-    const Notify notify = [&](const std::string& line) { progress.message(line); };
     // Before plugins are opened, which fails, or never ends, without saying why.
     if (const std::string why = why_limits_too_low(1); !why.empty()) throw EnvironmentError(why);
     const Catalog catalog = Catalog::at(places.data_dir);
     const InstalledPlugins plugins;
     // The file is read, and all its errors reported, before anything is created on disk.
-    const Experiment experiment = requested_experiment(request, catalog, plugins);
+    return run_resolved(requested_experiment(request, catalog, plugins), request, places, progress);
+}
+
+RunResult run_resolved(const Experiment& experiment, const RunRequest& request, const RunPlaces& places,
+                       Progress& progress) {
+    const Notify notify = [&](const std::string& line) { progress.message(line); };
+    const Catalog catalog = Catalog::at(places.data_dir);
+    const InstalledPlugins plugins;
     require_folder_of(catalog.folder(), "--data-dir");
     if (!request.rules.export_folder.empty()) require_folder_of(request.rules.export_folder, "--export");
     SweepRules rules = request.rules;
@@ -162,8 +175,8 @@ RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Pro
     SweepReport report;
     if (!InterruptGuard::requested() && !request.cancel) {
         const SweepContext context{prepared, plan, database, runner, rules, progress};
-        report = experiment.launcher.name == "sbatch" ? run_by_jobs(context, jobs, !request.no_follow)
-                                                      : Sweep(context).run();
+        report =
+            experiment.launcher.submits() ? run_by_jobs(context, jobs, !request.no_follow) : Sweep(context).run();
     }
     report.interrupted = report.interrupted || (InterruptGuard::requested() && !request.cancel);
     report += jobs.report();

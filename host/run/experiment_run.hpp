@@ -14,9 +14,9 @@ struct RunRequest {
     SweepRules rules;
     double timeout_s = 0;       ///< of a trial; 0: as the experiment says
     bool forget_rerun = false;  ///< the trials that an interrupted rerun has not measured again stay as they are
-    bool no_follow = false;     ///< with sbatch: submit jobs without following them
+    bool no_follow = false;     ///< with jobs: submit them without following them
     std::string tag{};          ///< for the trials that are measured; empty: none
-    bool cancel = false;        ///< with sbatch: end the jobs of earlier runs instead of submitting new ones
+    bool cancel = false;        ///< with jobs: end those of earlier runs instead of submitting new ones
 };
 
 struct RunResult {
@@ -29,5 +29,8 @@ struct RunResult {
 /// Runs the missing trials of one experiment: imports what earlier runs left, then plans, then runs trials here or
 /// submits them as jobs. Creates nothing on disk if the experiment has errors.
 RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Progress& progress);
+/// The same of an experiment that is resolved already, whatever file the request names.
+RunResult run_resolved(const Experiment& experiment, const RunRequest& request, const RunPlaces& places,
+                       Progress& progress);
 
 }  // namespace gnnbench

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "launch/sbatch.hpp"
 #include "launch/trial.hpp"
 #include "record/replay.hpp"
 #include "run/job_follow.hpp"
@@ -15,16 +14,18 @@ namespace gnnbench {
 
 using nlohmann::json;
 
-/// For a submission whose creator was killed before submitting all of it: undoes what Slurm does not know of. False if
+/// For a submission whose creator was killed before submitting all of it: undoes what the scheduler does not know of. False if
 /// nothing of the submission is left.
-bool JobFollower::withdraw_unsubmitted(JobFolder& folder, std::vector<JobBatch>& batches) {
-    const std::vector<SlurmJob> known = jobs_named("gnnbench-" + folder.id(), true);
+bool JobFollower::withdraw_unsubmitted(JobFolder& folder, std::vector<JobBatch>& batches, const json& launcher) {
+    std::vector<QueuedJob> known;
+    if (!batches.empty())
+        known = JobQueue(launcher_declaration(launcher)).jobs_named("gnnbench-" + folder.id(), true);
     std::set<std::size_t> kept;
     std::erase_if(batches, [&](JobBatch& batch) {
         const auto found =
-            std::find_if(known.begin(), known.end(), [&](const SlurmJob& j) { return j.name == batch.name; });
-        if (found != known.end()) batch.job = found->id.substr(0, found->id.find('_'));
-        // A job that Slurm has forgotten may have run; if so, its journal has lines.
+            std::find_if(known.begin(), known.end(), [&](const QueuedJob& j) { return j.name == batch.name; });
+        if (found != known.end()) batch.job = found->id;
+        // A job that the scheduler has forgotten may have run; if so, its journal has lines.
         std::error_code none;
         bool ran = false;
         for (std::size_t task = batch.first; task < batch.first + batch.tasks; ++task) {
@@ -46,28 +47,28 @@ bool JobFollower::withdraw_unsubmitted(JobFolder& folder, std::vector<JobBatch>&
         if (!kept.contains(task))
             collect_journal(database_, entry.path(), [](const std::string&) { return TrialOutcome{}; });
     }
-    if (!batches.empty()) folder.write_batches(batches);
+    if (!batches.empty()) folder.write_batches(batches, launcher);
     return !batches.empty();
 }
 
 void JobFollower::adopt() {
     for (JobFolder& folder : JobFolder::left(database_.path())) {
         std::vector<JobBatch> batches = folder.batches();
+        const json launcher = folder.launcher();
         const bool whole = !batches.empty() && std::none_of(batches.begin(), batches.end(),
                                                             [](const JobBatch& b) { return b.job.empty(); });
-        if (!whole && !withdraw_unsubmitted(folder, batches)) {
+        if (!whole && !withdraw_unsubmitted(folder, batches, launcher)) {
             folder.remove();
             continue;
         }
-        add(std::move(folder), std::move(batches));
+        add(std::move(folder), std::move(batches), launcher);
     }
 }
 
 void JobFollower::collect(Submission& submission, Task& task) {
-    // While a process holds the journal, Slurm's state is not final.
+    // While a process holds the journal, the scheduler's state is not final.
     read_journals();
-    LaunchEnd end = end_of_job(task.job);
-    if (task.job.state == forgotten) end.status = TrialStatus::interrupted;
+    LaunchEnd end = submission.queue.end_of(task.job);
     end.log_tail = tail_of(submission.folder.log(task.batch, task.element));
     const ReplayResult replayed = collect_journal(
         database_, submission.folder.journal(database_.path(), task.number), [&](const std::string& trial) {
@@ -101,12 +102,12 @@ void JobFollower::settle_unstarted(Submission& submission, const Task& task) {
         if (trial.purpose == Purpose::measure && !started(trial)) unstarted.push_back(trial);
     if (unstarted.empty()) return;
     submission.all_well = false;
-    const LaunchEnd end = end_of_job(task.job);
+    const LaunchEnd end = submission.queue.end_of(task.job);
     std::string log = tail_of(submission.folder.log(task.batch, task.element), 1000);
     while (log.ends_with('\n')) log.pop_back();
     // A failed node, a cancelled or timed-out job says nothing about the trials, which stay due. A job that fails
     // before it begins anything would do so again.
-    if (task.started.empty() && end.status == TrialStatus::failed && task.job.state == "FAILED") {
+    if (task.started.empty() && end.status == TrialStatus::failed && task.job.by_itself) {
         const std::string reason =
             fmt::format("{} before its first trial{}", end.reason, log.empty() ? "" : ": " + log);
         for (const JobTask::Trial& trial : unstarted) {

@@ -32,7 +32,7 @@ void write_whole(const fs::path& path, const json& content) {
 /// For who reads it: what it is, what is wrong, and what to do.
 std::string damaged(const std::string& what, const std::string& cause) {
     return fmt::format(
-        "{}: {}. It is damaged, or another version of gnnbench wrote it; end its jobs (squeue shows them), "
+        "{}: {}. It is damaged, or another version of gnnbench wrote it; end its jobs, "
         "remove its folder and run again.",
         what, cause);
 }
@@ -47,38 +47,36 @@ json read_json(const fs::path& path) {
     return content;
 }
 
-json to_json(const SlurmSettings& s) {
-    return {{"partition", s.partition}, {"account", s.account}, {"time", s.time},      {"nodes", s.nodes},
-            {"gpus", s.gpus},           {"mpi", s.mpi},         {"options", s.options}};
+json to_json(const LauncherSettings& s) {
+    return {{"partition", s.partition}, {"account", s.account}, {"time", s.time},   {"nodes", s.nodes},
+            {"gpus", s.gpus},           {"mpi", s.mpi},         {"hosts", s.hosts}, {"options", s.options}};
 }
 
-SlurmSettings settings_from(const json& j) {
+LauncherSettings settings_from(const json& j) {
     return {.partition = j.at("partition"),
             .account = j.at("account"),
             .time = j.at("time"),
             .nodes = j.at("nodes"),
             .gpus = j.at("gpus"),
             .mpi = j.at("mpi"),
+            .hosts = j.at("hosts"),
             .options = j.at("options")};
 }
 
-json to_json(const SlurmCluster& c) {
-    return {{"name", c.name},
-            {"version", c.version},
-            {"partition", c.partition.name},
-            {"cpus", c.partition.cpus},
-            {"memory_mib", c.partition.memory_mib},
-            {"has_gpus", c.partition.has_gpus}};
+json to_json(const ClusterNodes& n) {
+    return {{"known", n.known},
+            {"cores", n.cores},
+            {"memory_mib", n.memory_mib},
+            {"has_gpus", n.has_gpus},
+            {"hosts", n.hosts}};
 }
 
-SlurmCluster cluster_from(const json& j) {
-    return {j.at("name"),
-            j.at("version"),
-            {.name = j.at("partition"),
-             .is_default = false,
-             .cpus = j.at("cpus"),
-             .memory_mib = j.at("memory_mib"),
-             .has_gpus = j.at("has_gpus")}};
+ClusterNodes nodes_from(const json& j) {
+    return {.known = j.at("known"),
+            .cores = j.at("cores"),
+            .memory_mib = j.at("memory_mib"),
+            .has_gpus = j.at("has_gpus"),
+            .hosts = j.at("hosts")};
 }
 
 json to_json(const JobTask::Trial& t) {
@@ -120,8 +118,9 @@ json to_json(const JobTask& task) {
             {"database", task.database.string()},
             {"journal", task.journal.string()},
             {"retries", task.retries},
+            {"launcher", task.launcher},
             {"settings", to_json(task.settings)},
-            {"cluster", to_json(task.cluster)},
+            {"nodes", to_json(task.nodes)},
             {"cells", cells},
             {"trials", trials}};
 }
@@ -164,8 +163,9 @@ JobTask read_task(const fs::path& folder, std::size_t number) {
                      .database = j.at("database").get<std::string>(),
                      .journal = j.at("journal").get<std::string>(),
                      .retries = j.at("retries"),
+                     .launcher = j.at("launcher"),
                      .settings = settings_from(j.at("settings")),
-                     .cluster = cluster_from(j.at("cluster")),
+                     .nodes = nodes_from(j.at("nodes")),
                      .cells = {},
                      .trials = {}};
         for (const json& c : j.at("cells"))
@@ -226,12 +226,19 @@ void JobFolder::write_task(std::size_t number, const JobTask& task) const {
     write_whole(path_ / fmt::format("task-{}.json", number), to_json(task));
 }
 
-void JobFolder::write_batches(const std::vector<JobBatch>& batches) const {
+void JobFolder::write_batches(const std::vector<JobBatch>& batches, const json& launcher) const {
     json list = json::array();
     for (const JobBatch& b : batches)
         list.push_back(
             {{"name", b.name}, {"job", b.job}, {"array", b.array}, {"first", b.first}, {"tasks", b.tasks}});
-    write_whole(path_ / "batches.json", list);
+    write_whole(path_ / "batches.json", {{"launcher", launcher}, {"batches", list}});
+}
+
+json JobFolder::launcher() const {
+    std::error_code none;
+    if (!fs::exists(path_ / "batches.json", none)) return nullptr;
+    const json content = read_json(path_ / "batches.json");
+    return content.is_object() ? content.value("launcher", json()) : json();
 }
 
 std::vector<JobBatch> JobFolder::batches() const {
@@ -239,7 +246,8 @@ std::vector<JobBatch> JobFolder::batches() const {
     std::vector<JobBatch> all;
     if (!fs::exists(path_ / "batches.json", none)) return all;  // its creator was killed earlier
     try {
-        for (const json& b : read_json(path_ / "batches.json"))
+        const json content = read_json(path_ / "batches.json");
+        for (const json& b : content.at("batches"))
             all.push_back({b.at("name"), b.at("job"), b.at("array"), b.at("first"), b.at("tasks")});
     } catch (const json::exception& error) {
         throw EnvironmentError(

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/slurm.hpp"
+#include "launch/declared_launcher.hpp"
 #include "record/journal.hpp"
 #include "run/trial_execution.hpp"
 
@@ -28,8 +28,9 @@ struct JobTask {
     nlohmann::json machine;
     std::filesystem::path database, journal;
     int retries = 0;
-    SlurmSettings settings;
-    SlurmCluster cluster;
+    nlohmann::json launcher;  ///< its file's content
+    LauncherSettings settings;
+    ClusterNodes nodes;
     std::vector<PreparedCell> cells;
     std::vector<Trial> trials;
 
@@ -40,8 +41,8 @@ struct JobTask {
 
 /// Jobs submitted together, as one array or each by itself.
 struct JobBatch {
-    std::string name;  ///< Slurm's name for it
-    std::string job;   ///< Slurm's number; empty: perhaps not submitted
+    std::string name;  ///< the scheduler's name for it
+    std::string job;   ///< the scheduler's id; empty: perhaps not submitted
     bool array = false;
     std::size_t first = 0, tasks = 1;  ///< numbers of its tasks; in an array, elements count from the first
 };
@@ -62,8 +63,11 @@ public:
     std::filesystem::path journal(const std::filesystem::path& database, std::size_t task) const;
 
     void write_task(std::size_t number, const JobTask& task) const;
-    void write_batches(const std::vector<JobBatch>& batches) const;
+    /// `launcher`: the file's content of the launcher that submits them.
+    void write_batches(const std::vector<JobBatch>& batches, const nlohmann::json& launcher) const;
     std::vector<JobBatch> batches() const;
+    /// The launcher of these; null where they were never written.
+    nlohmann::json launcher() const;
     /// Keeps scripts and logs for inspection, but marks the submission as finished.
     void close() const;
     void remove() const;

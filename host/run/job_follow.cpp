@@ -11,7 +11,6 @@
 
 #include "core/plural.hpp"
 #include "launch/interrupt.hpp"
-#include "launch/sbatch.hpp"
 #include "report/format.hpp"
 
 namespace gnnbench {
@@ -37,8 +36,8 @@ JobFollower::JobFollower(Database& database, TrialRunner& runner, const SweepRul
                          Progress& progress)
     : database_(database), runner_(runner), rules_(rules), poll_s_(poll_s), progress_(progress) {}
 
-void JobFollower::add(JobFolder folder, std::vector<JobBatch> batches) {
-    Submission s{std::move(folder), std::move(batches), {}, true};
+void JobFollower::add(JobFolder folder, std::vector<JobBatch> batches, const json& launcher) {
+    Submission s{std::move(folder), std::move(batches), {}, JobQueue(launcher_declaration(launcher)), true};
     for (std::size_t b = 0; b < s.batches.size(); ++b)
         for (std::size_t e = 0; e < s.batches[b].tasks; ++e) {
             Task task{.number = s.batches[b].first + e,
@@ -113,11 +112,12 @@ void JobFollower::follow() {
 }
 
 void JobFollower::cancel() {
-    std::vector<std::string> ids;
-    for (const Submission& s : submissions_)
+    for (const Submission& s : submissions_) {
+        std::vector<std::string> ids;
         for (const JobBatch& batch : s.batches)
             if (!batch.job.empty()) ids.push_back(batch.job);
-    cancel_jobs(ids);
+        s.queue.cancel(ids);
+    }
 }
 
 bool JobFollower::read_journals() {
@@ -183,38 +183,54 @@ void JobFollower::report_outcome(const StartedTrial& trial, const TrialResult& r
     progress_.message(trial_message(trial.label, result));
 }
 
+/// One question covers all jobs of a scheduler.
+std::vector<QueuedJob> JobFollower::listed_jobs(const JobQueue& queue) const {
+    std::vector<std::string> unseen;
+    for (const Submission& s : submissions_)
+        for (const Task& t : s.tasks)
+            if (t.tail && t.unseen > 0 && s.queue.declaration().name == queue.declaration().name)
+                unseen.push_back(s.batches[t.batch].job);
+    return queue.jobs_named("gnnbench-", !unseen.empty(), unseen);
+}
+
 /// Whether anything changed.
 bool JobFollower::read_queue() {
     if (jobs() == 0) return false;
-    std::vector<SlurmJob> known;
-    try {
-        bool unseen = false;
-        for (const Submission& s : submissions_)
-            for (const Task& t : s.tasks) unseen = unseen || (t.tail && t.unseen > 0);
-        known = jobs_named("gnnbench-", unseen);
-    } catch (const EnvironmentError& error) {
-        // The controller is restarting or too busy; this does not affect the jobs.
-        progress_.message(std::string("Slurm does not answer; retrying: ") + first_line(error.what()));
-        return false;
-    }
+    std::map<std::string, std::vector<QueuedJob>> listed;  // by launcher
     bool news = false;
-    for (Submission& s : submissions_)
+    for (Submission& s : submissions_) {
+        const LauncherDeclaration& launcher = s.queue.declaration();
+        if (!listed.contains(launcher.name)) try {
+                listed[launcher.name] = listed_jobs(s.queue);
+            } catch (const EnvironmentError& error) {
+                // The scheduler is restarting or too busy; this does not affect the jobs.
+                progress_.message(
+                    fmt::format("{} does not answer; retrying: {}", launcher.scheduler, first_line(error.what())));
+                continue;
+            }
+        const std::vector<QueuedJob>& known = listed.at(launcher.name);
         for (Task& task : s.tasks) {
             if (!task.tail) continue;
             const JobBatch& batch = s.batches[task.batch];
-            const std::string id = task.element.empty() ? batch.job : batch.job + "_" + task.element;
-            const auto found =
-                std::find_if(known.begin(), known.end(), [&](const SlurmJob& j) { return j.id == id; });
+            const auto found = std::find_if(known.begin(), known.end(), [&](const QueuedJob& j) {
+                return j.id == batch.job && j.element == task.element;
+            });
             if (found != known.end()) {
-                news = news || task.job.state != found->state;
+                news = news || task.job.word != found->word;
                 task.job = *found;
                 task.unseen = 0;
             } else if (++task.unseen > most_unseen) {
-                task.job = {id, batch.name, forgotten, ""};
+                task.job = {.id = batch.job,
+                            .element = task.element,
+                            .name = batch.name,
+                            .word = "and is no longer listed",
+                            .reason = {},
+                            .state = QueuedJob::State::ended,
+                            .end = TrialStatus::interrupted};
             }
-            const bool known_end = !task.job.state.empty() && task.job.ended();
-            if (known_end) collect(s, task), news = true;
+            if (task.job.ended()) collect(s, task), news = true;
         }
+    }
     return news;
 }
 
@@ -235,10 +251,10 @@ void JobFollower::show() const {
     for (const Submission& s : submissions_)
         for (const Task& t : s.tasks) {
             if (!t.tail) continue;
-            ++states[t.job.state.empty()        ? "submitted"
-                     : t.job.state == "RUNNING" ? "running"
-                     : t.job.state == "PENDING" ? "waiting"
-                                                : t.job.state];
+            ++states[t.job.word.empty()                         ? "submitted"
+                     : t.job.state == QueuedJob::State::running ? "running"
+                     : t.job.state == QueuedJob::State::waiting ? "waiting"
+                                                                : t.job.word];
             for (const auto& [trial, started] : t.started)
                 if (!started.over) epochs += usize(started.reader.progress().epochs);
         }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/slurm_text.hpp"
+#include "launch/job_queue.hpp"
 #include "run/due.hpp"
 #include "run/job_folder.hpp"
 
@@ -15,14 +15,15 @@ namespace gnnbench {
 /// ended without reporting one. Jobs continue if the follower ends; another one can follow them later.
 class JobFollower {
 public:
-    /// `poll_s`: the longest interval between two polls of Slurm's queue.
+    /// `poll_s`: the longest interval between two polls of a queue.
     JobFollower(Database& database, TrialRunner& runner, const SweepRules& rules, double poll_s,
                 Progress& progress);
 
     /// Adopts the jobs of earlier submissions of this database, whatever their experiment. Drops those that were
     /// never submitted.
     void adopt();
-    void add(JobFolder folder, std::vector<JobBatch> batches);
+    /// `launcher`: the content of its file.
+    void add(JobFolder folder, std::vector<JobBatch> batches, const nlohmann::json& launcher);
     /// Jobs that have not ended, or are not completely in the database yet.
     std::size_t jobs() const;
     /// Reads all journals and polls the queue once.
@@ -47,7 +48,7 @@ private:
         std::size_t batch = 0;
         std::string element;                          ///< of an array; else empty
         std::optional<JournalTail> tail;              ///< empty once it is collected
-        SlurmJob job;                                 ///< as last seen
+        QueuedJob job;                                ///< as last seen
         int unseen = 0;                               ///< polls of the queue since then that did not list it
         std::map<std::string, StartedTrial> started;  ///< trials, by UUID
         std::set<std::string> skipped;                ///< cells, by digest, that its nodes cannot run
@@ -56,11 +57,9 @@ private:
         JobFolder folder;
         std::vector<JobBatch> batches;
         std::vector<Task> tasks;
+        JobQueue queue;
         bool all_well = true;
     };
-
-    /// The state of a job that Slurm no longer lists.
-    static constexpr const char* forgotten = "forgotten by Slurm";
 
     bool read_journals();
     void read_line(Submission& submission, Task& task, const nlohmann::json& line);
@@ -71,7 +70,8 @@ private:
     void settle_unstarted(Submission& submission, const Task& task);
     void finish_submissions();
     void show() const;
-    bool withdraw_unsubmitted(JobFolder& folder, std::vector<JobBatch>& batches);
+    bool withdraw_unsubmitted(JobFolder& folder, std::vector<JobBatch>& batches, const nlohmann::json& launcher);
+    std::vector<QueuedJob> listed_jobs(const JobQueue& queue) const;
 
     Database& database_;
     TrialRunner& runner_;

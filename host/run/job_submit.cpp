@@ -8,7 +8,6 @@
 
 #include <gnnbench/usize.hpp>
 
-#include "launch/sbatch.hpp"
 #include "record/replay.hpp"
 
 namespace gnnbench {
@@ -18,9 +17,9 @@ namespace {
 /// Elements of one job array at most; Slurm's default allows 1,001.
 constexpr std::size_t most_elements = 1000;
 
-/// The resources that sbatch requests: jobs that differ in them cannot share an array.
+/// The resources that a job requests: jobs that differ in them cannot share an array.
 using Shape = std::tuple<int, int, bool>;
-Shape shape_of_need(const SlurmNeed& need) { return {need.ranks, need.threads_per_rank, need.gpus}; }
+Shape shape_of_need(const LaunchNeed& need) { return {need.ranks, need.threads_per_rank, need.gpus}; }
 
 }  // namespace
 
@@ -28,10 +27,11 @@ JobSubmission::JobSubmission(const SweepContext& context, SweepReport& report)
     : prepared_(context.prepared),
       database_(context.database),
       fingerprint_(context.runner.machine_fingerprint()),
-      launcher_(dynamic_cast<const SrunLauncher&>(*context.runner.launcher())),
+      file_(prepared_.experiment.launcher.file),
+      launcher_(dynamic_cast<const DeclaredLauncher&>(*context.runner.launcher())),
+      queue_(launcher_.declaration()),
       rules_(context.rules),
-      report_(report),
-      settings_(slurm_settings(prepared_.experiment.launcher)) {}
+      report_(report) {}
 
 /// Cells in random order, each by itself; together where one verification serves several, or where one job is to run
 /// all.
@@ -84,8 +84,9 @@ JobTask JobSubmission::claimed(const Group& group, const std::string& journal) {
                  .database = std::filesystem::absolute(database_.path()),
                  .journal = journal,
                  .retries = rules_.retries,
-                 .settings = settings_,
-                 .cluster = launcher_.cluster(),
+                 .launcher = file_,
+                 .settings = launcher_.settings(),
+                 .nodes = launcher_.nodes(),
                  .cells = {},
                  .trials = {}};
     const std::string journal_name = task.journal.filename().string();
@@ -123,8 +124,8 @@ JobTask JobSubmission::claimed(const Group& group, const std::string& journal) {
     return task;
 }
 
-SlurmNeed JobSubmission::need_of(const Group& group) const {
-    SlurmNeed need;
+LaunchNeed JobSubmission::need_of(const Group& group) const {
+    LaunchNeed need;
     for (const DueCell* due : group.cells) {
         const Cell& cell = due->cell->cell;
         need.ranks = std::max(need.ranks, cell.scheme.is_program() ? 1 : cell.gpus);
@@ -136,8 +137,9 @@ SlurmNeed JobSubmission::need_of(const Group& group) const {
 
 /// Neighbours of one shape share an array.
 std::vector<JobBatch> JobSubmission::batches_of(const JobFolder& folder,
-                                                const std::vector<SlurmNeed>& needs) const {
-    const bool arrays = prepared_.experiment.launcher.jobs == "array";
+                                                const std::vector<LaunchNeed>& needs) const {
+    const LauncherChoice& launcher = prepared_.experiment.launcher;
+    const bool arrays = launcher.jobs == "array" && launcher.has_arrays();
     std::vector<JobBatch> batches;
     for (std::size_t i = 0; i < needs.size(); ++i) {
         const bool joins = arrays && i > 0 && shape_of_need(needs[i]) == shape_of_need(needs[i - 1]) &&
@@ -155,12 +157,15 @@ std::vector<JobBatch> JobSubmission::batches_of(const JobFolder& folder,
 }
 
 std::string JobSubmission::submit(const JobFolder& folder, const JobBatch& batch, std::size_t number,
-                                  const SlurmNeed& need) const {
-    return gnnbench::submit(
+                                  const LaunchNeed& need) const {
+    const auto& array = queue_.declaration().jobs->array;
+    return queue_.submit(
         {.name = batch.name,
          .script_file = folder.script(number),
-         .log_file = folder.log(number, batch.array ? "%a" : ""),
-         .options = slurm_options(settings_, launcher_.cluster(), need),
+         .log_file = folder.log(number, batch.array ? array.value().log : ""),
+         .settings = launcher_.settings(),
+         .nodes = launcher_.nodes(),
+         .need = need,
          .elements = batch.array ? static_cast<int>(batch.tasks) : 0,
          .at_once = rules_.jobs,
          .before = prepared_.experiment.launcher.before,
@@ -176,7 +181,7 @@ std::optional<JobSubmission::Submitted> JobSubmission::submit(const std::vector<
     std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
         return shape_of_need(need_of(a)) < shape_of_need(need_of(b));
     });
-    std::vector<SlurmNeed> needs;  // of each task
+    std::vector<LaunchNeed> needs;  // of each task
     for (const Group& group : groups) {
         const std::size_t number = needs.size();
         const std::filesystem::path journal = folder.journal(database_.path(), number);
@@ -198,14 +203,14 @@ std::optional<JobSubmission::Submitted> JobSubmission::submit(const std::vector<
     }
     submitted.batches = batches_of(folder, needs);
     // Recorded by name before they are submitted, so that a kill at this point never causes a second submission.
-    folder.write_batches(submitted.batches);
+    folder.write_batches(submitted.batches, file_);
     for (std::size_t b = 0; b < submitted.batches.size(); ++b) {
         JobBatch& batch = submitted.batches[b];
-        SlurmNeed need = needs[batch.first];
+        LaunchNeed need = needs[batch.first];
         for (std::size_t task = batch.first; task < batch.first + batch.tasks; ++task)
             need.time_s = std::max(need.time_s, needs[task].time_s);
         batch.job = submit(folder, batch, b, need);
-        folder.write_batches(submitted.batches);
+        folder.write_batches(submitted.batches, file_);
     }
     return submitted;
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/slurm.hpp"
+#include "launch/job_queue.hpp"
 #include "run/due.hpp"
 #include "run/job_folder.hpp"
 #include "run/schedule.hpp"
@@ -15,14 +15,14 @@ namespace gnnbench {
 /// tasks, and submits them.
 class JobSubmission {
 public:
-    /// The context's runner must have an SrunLauncher.
+    /// The context's experiment must have a launcher with jobs.
     JobSubmission(const SweepContext& context, SweepReport& report);
 
     struct Submitted {
         JobFolder folder;
         std::vector<JobBatch> batches;
     };
-    /// Empty if other processes have claimed all due ones. Throws EnvironmentError with sbatch's message; the next run
+    /// Empty if other processes have claimed all due ones. Throws EnvironmentError with the scheduler's message; the next run
     /// follows what was submitted before that.
     std::optional<Submitted> submit(const std::vector<DueCell>& due);
 
@@ -38,18 +38,19 @@ private:
     JobTask::Trial verification_of(const DueCell& cell, std::size_t index) const;
     JobTask::Trial trial_of(const DueCell& cell, std::size_t index, std::int64_t number) const;
     /// The resources of a job that can run all of a group's trials.
-    SlurmNeed need_of(const Group& group) const;
-    std::vector<JobBatch> batches_of(const JobFolder& folder, const std::vector<SlurmNeed>& needs) const;
+    LaunchNeed need_of(const Group& group) const;
+    std::vector<JobBatch> batches_of(const JobFolder& folder, const std::vector<LaunchNeed>& needs) const;
     std::string submit(const JobFolder& folder, const JobBatch& batch, std::size_t number,
-                       const SlurmNeed& need) const;
+                       const LaunchNeed& need) const;
 
     const PreparedExperiment& prepared_;
     Database& database_;
     std::string fingerprint_;
-    const SrunLauncher& launcher_;
+    const nlohmann::json& file_;  ///< the launcher's
+    const DeclaredLauncher& launcher_;
+    JobQueue queue_;
     const SweepRules& rules_;
     SweepReport& report_;
-    SlurmSettings settings_;
     std::set<std::string> late_steps_;  ///< verification keys of which a trial has one step more verified
 };
 

@@ -11,27 +11,27 @@
 
 namespace gnnbench {
 
-SlurmSettings slurm_settings(const LauncherChoice& choice) {
+LauncherSettings launcher_settings(const LauncherChoice& choice) {
     return {.partition = choice.partition,
             .account = choice.account,
             .time = choice.time,
             .nodes = static_cast<int>(choice.nodes),
             .gpus = choice.gpus,
             .mpi = choice.mpi,
+            .hosts = choice.hosts,
             .options = choice.options};
 }
 
 std::shared_ptr<const Launcher> make_launcher(const LauncherChoice& choice) {
-    if (choice.slurm()) return std::make_shared<SrunLauncher>(slurm_settings(choice));
-    return std::make_shared<LocalLauncher>(find_mpiexec());
+    return std::make_shared<DeclaredLauncher>(launcher_declaration(choice.file), launcher_settings(choice));
 }
 
 std::shared_ptr<const Launcher> make_direct_launcher(const LauncherChoice& choice, const char* command) {
-    if (choice.name == "sbatch")
-        throw SpecError(
-            fmt::format("{} starts trials one by one and waits for each: expected the launcher srun or "
-                        "local, found sbatch; add --launcher srun",
-                        command));
+    if (choice.submits())
+        throw SpecError(fmt::format(
+            "{} starts trials one by one and waits for each: expected a launcher without jobs, such as "
+            "srun or local; found {}; add --launcher srun",
+            command, choice.name));
     return make_launcher(choice);
 }
 
@@ -43,8 +43,8 @@ Site site_of(const Launcher& launcher) {
 Site this_host() { return {usable_cores(), host_memory_bytes(), false, ""}; }
 
 HostShape shape_of(const LauncherChoice& choice) {
-    const SlurmCluster cluster = ask_slurm(slurm_settings(choice));
-    return {cluster.partition.cpus, std::max(1, static_cast<int>(choice.nodes))};
+    const ClusterNodes nodes = ask_nodes(launcher_declaration(choice.file), launcher_settings(choice));
+    return {nodes.cores, std::max({1, static_cast<int>(choice.nodes), nodes.hosts})};
 }
 
 }  // namespace gnnbench

@@ -2,7 +2,7 @@
 #include <memory>
 #include <string>
 
-#include "launch/slurm.hpp"
+#include "launch/declared_launcher.hpp"
 #include "spec/launcher_choice.hpp"
 
 namespace gnnbench {
@@ -15,18 +15,18 @@ struct Site {
     std::string fingerprint;        ///< of the machine; empty: nothing that is stored counts
 };
 
-SlurmSettings slurm_settings(const LauncherChoice& choice);
+LauncherSettings launcher_settings(const LauncherChoice& choice);
 
-/// The chosen launcher; for sbatch, the one that its jobs use. Throws EnvironmentError if it cannot work.
+/// The chosen launcher; of one with jobs, what starts ranks in them. Throws EnvironmentError if it cannot work.
 std::shared_ptr<const Launcher> make_launcher(const LauncherChoice& choice);
-/// The same for commands that start trials one by one. Throws SpecError for sbatch.
+/// The same for commands that start trials one by one. Throws SpecError for one with jobs.
 std::shared_ptr<const Launcher> make_direct_launcher(const LauncherChoice& choice, const char* command);
 
 Site site_of(const Launcher& launcher);
 /// This host, without its fingerprint.
 Site this_host();
 
-/// For LoadOptions::hosts_of: queries Slurm.
+/// For LoadOptions::hosts_of: asks the launcher's programs.
 HostShape shape_of(const LauncherChoice& choice);
 
 }  // namespace gnnbench

@@ -11,6 +11,7 @@
 
 #include <gnnbench/usize.hpp>
 
+#include "launch/declaration.hpp"
 #include "launch/program.hpp"
 #include "run/sha256.hpp"
 
@@ -63,17 +64,19 @@ StartedProgram partitioner_program(const std::string& program, const Params& par
     return p;
 }
 
-/// Options with which Slurm runs a program of the user's around a job or a task.
-bool names_a_program(const std::string& option) {
-    return option.find("prolog") != std::string::npos || option.find("epilog") != std::string::npos;
+/// Options with which the launcher may run a program of the experiment's.
+bool names_a_program(const std::string& option, const LauncherDeclaration& launcher) {
+    return std::ranges::any_of(launcher.option_programs,
+                               [&](const std::string& text) { return option.find(text) != std::string::npos; });
 }
 
 void add_launcher_programs(const LauncherChoice& launcher, std::vector<StartedProgram>& all) {
-    if (!launcher.slurm()) return;
-    if (launcher.name == "sbatch" && !launcher.before.empty())
+    if (!launcher.elsewhere()) return;
+    const LauncherDeclaration declaration = launcher_declaration(launcher.file);
+    if (launcher.submits() && !launcher.before.empty())
         all.push_back(program_of({"sh", "-c", launcher.before}, {"sh", "-c", launcher.before}));
     for (const std::string& option : launcher.options)
-        if (names_a_program(option)) {
+        if (names_a_program(option, declaration)) {
             const std::size_t value = option.find_first_of("= ");
             const std::string file = value == std::string::npos ? "" : option.substr(value + 1);
             all.push_back(program_of({file, option}, {file, option}));

@@ -18,14 +18,14 @@ public:
     explicit TaskRun(const JobTask& task)
         : task_(task),
           journal_(task.journal),
-          launcher_(inside_the_job(task.settings), task.cluster),
+          launcher_(launcher_declaration(task.launcher), inside_the_job(task.settings), task.nodes),
           execution_(journal_, launcher_,
                      {.experiment = task.experiment,
                       .source = task.source,
                       .machine = task.machine,
                       .database = task.database,
                       .jobs = 1,
-                      // The job's Slurm state says why this process was ended; the follower reads that.
+                      // The job's state says why this process was ended; the follower reads that.
                       .judges_interrupts = false},
                      [](std::span<const nlohmann::json>) {}) {}
 
@@ -38,7 +38,7 @@ public:
 
 private:
     /// Steps do not request again what the job has been allocated.
-    static SlurmSettings inside_the_job(SlurmSettings settings) {
+    static LauncherSettings inside_the_job(LauncherSettings settings) {
         settings.options.clear();
         settings.time.clear();
         settings.nodes = 0;
@@ -77,7 +77,7 @@ private:
 
     const JobTask& task_;
     WorkerJournal journal_;
-    SrunLauncher launcher_;
+    DeclaredLauncher launcher_;
     TrialExecution execution_;
     std::map<std::string, std::string> failed_verification_;  ///< verification key → why
     std::set<std::size_t> skipped_;                           ///< cells

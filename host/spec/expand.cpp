@@ -12,6 +12,7 @@
 
 #include "spec/cell_choice.hpp"
 #include "spec/cell_completion.hpp"
+#include "spec/launcher_file.hpp"
 
 namespace gnnbench {
 namespace {
@@ -344,6 +345,20 @@ void check_dataset_names(const Outline& outline, Findings& findings) {
     for (const auto& rule : outline.included) check(rule.values);
 }
 
+/// Reads the file of the launcher that the experiment names.
+void find_launcher(const Outline& outline, LauncherChoice& launcher, Findings& findings) {
+    const std::vector<std::string> names = launcher_names();
+    if (std::ranges::find(names, launcher.name) != names.end()) {
+        launcher.file = load_launcher(launcher.name);
+        return;
+    }
+    for (const Assignment& a : outline.fixed)
+        if (std::string_view(a.field->path) == "launcher.name")
+            findings.add(
+                a.place, a.field->path,
+                fmt::format("found the text '{}'; {}", launcher.name, allowed_words(launcher.name, names)));
+}
+
 }  // namespace
 
 void expand(const Outline& outline, const LoadOptions& options, const PluginSource& plugins,
@@ -360,7 +375,9 @@ void expand(const Outline& outline, const LoadOptions& options, const PluginSour
     for (const auto& v : outline.varied) experiment.axes.push_back(v.axis);
     check_dataset_names(outline, findings);
     LoadOptions here = options;
-    if (base.launcher.slurm() && options.hosts_of) {
+    find_launcher(outline, experiment.launcher, findings);
+    base.launcher = experiment.launcher;
+    if (findings.empty() && base.launcher.elsewhere() && options.hosts_of) {
         const HostShape shape = options.hosts_of(base.launcher);
         here.cores = shape.cores;
         here.hosts = shape.hosts;

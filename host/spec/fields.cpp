@@ -246,36 +246,40 @@ const Field declared[] = {
      "GiB of one device; a cell that cannot fit is skipped, with the number, unless `--force` is given",
      of_experiment<&Draft::limits, &Limits::memory_per_rank_gib>},
 
-    {"launcher.name", T::word, "local", nullptr, false, any, words::launcher,
-     "What starts the ranks: mpiexec on this host, srun, or srun inside jobs submitted by sbatch",
+    {"launcher.name", T::text, "local", nullptr, false, any, no_words,
+     "What starts the ranks: `gnnbench launcher list` shows the launchers of the program, the user and the site",
      of_experiment<&Draft::launcher, &LauncherChoice::name>},
-    {"launcher.partition", T::text, nullptr, "Slurm's default", false, any, no_words, "Slurm's partition",
-     of_experiment<&Draft::launcher, &LauncherChoice::partition>},
-    {"launcher.account", T::text, nullptr, "Slurm's default", false, any, no_words, "Slurm's account",
-     of_experiment<&Draft::launcher, &LauncherChoice::account>},
+    {"launcher.partition", T::text, nullptr, "the scheduler's default", false, any, no_words,
+     "The scheduler's partition or queue", of_experiment<&Draft::launcher, &LauncherChoice::partition>},
+    {"launcher.account", T::text, nullptr, "the scheduler's default", false, any, no_words,
+     "The account or project that pays", of_experiment<&Draft::launcher, &LauncherChoice::account>},
     {"launcher.time", T::text, nullptr, "the sum of its trials' limits", false, any, no_words,
-     "Slurm's time limit of a job, as Slurm writes it: minutes, \"1:30:00\", \"2-00:00:00\" (with quotes)",
+     "Time limit of a job, as the scheduler writes it; Slurm: minutes, \"1:30:00\", \"2-00:00:00\" (with quotes)",
      of_experiment<&Draft::launcher, &LauncherChoice::time>},
     {"launcher.nodes", T::integer, nullptr, "as few as the ranks need", false, between(1, 65536), no_words,
      "Nodes over which ranks are distributed", of_experiment<&Draft::launcher, &LauncherChoice::nodes>},
     {"launcher.gpus", T::word, "auto", nullptr, false, any, words::launcher_gpus,
-     "How GPUs are requested from Slurm for a kernel that needs them: one for each rank if the partition has "
+     "How GPUs are requested from the scheduler for a kernel that needs them: one for each rank if the nodes have "
      "them, or not at all, leaving it to `options`",
      of_experiment<&Draft::launcher, &LauncherChoice::gpus>},
     {"launcher.mpi", T::text, nullptr, "pmix under Open MPI, pmi2 under MPICH", false, any, no_words,
      "srun's `--mpi`", of_experiment<&Draft::launcher, &LauncherChoice::mpi>},
+    {"launcher.hosts", T::text, nullptr, "none", false, any, no_words,
+     "File of hosts, one a line as mpiexec reads it, for the launcher ssh",
+     of_experiment<&Draft::launcher, &LauncherChoice::hosts>},
     {"launcher.options", T::texts, "[]", nullptr, false, any, no_words,
-     "Further options of srun and sbatch, one each: [--constraint=a100, --exclusive]",
+     "Further options of the commands that request resources, one each: [--constraint=a100, --exclusive]",
      of_experiment<&Draft::launcher, &LauncherChoice::options>},
     {"launcher.jobs", T::word, "array", nullptr, false, any, words::launcher_jobs,
-     "What sbatch submits: one array with an element for each cell, a job for each cell, or one job for all cells "
-     "with their trials in random order",
+     "What a launcher with jobs submits: one array with an element for each cell, a job for each cell, or one job "
+     "for "
+     "all cells with their trials in random order",
      of_experiment<&Draft::launcher, &LauncherChoice::jobs>},
     {"launcher.before", T::text, "''", nullptr, false, any, no_words,
-     "Shell lines that each job of sbatch starts with, as `module load openmpi`",
+     "Shell lines that each job starts with, as `module load openmpi`",
      of_experiment<&Draft::launcher, &LauncherChoice::before>},
     {"launcher.poll", T::real, "15", nullptr, false, above(0), no_words,
-     "The longest interval, in seconds, between two polls of Slurm's queue while sbatch jobs are followed",
+     "The longest interval, in seconds, between two polls of the scheduler's queue while jobs are followed",
      of_experiment<&Draft::launcher, &LauncherChoice::poll_s>},
 };
 
@@ -284,7 +288,7 @@ const Section declared_sections[] = {
     {"train", true, "How it is learned"},
     {"limits", false, "Limits of a trial; without effect on what is measured"},
     {"launcher", false,
-     "How trials are started; docs/clusters.md describes the use of Slurm. A single word is its name: "
+     "How trials are started; docs/clusters.md describes the use of schedulers. A single word is its name: "
      "`launcher: srun`, which `--launcher srun` says, too",
      "name"},
 };

@@ -14,7 +14,6 @@ inline constexpr std::array optimizer{"sgd", "adam", "adamw"};
 inline constexpr std::array precision{"float32", "float64"};
 inline constexpr std::array layers{"gcn", "sage", "gin", "gat", "gatv2"};
 inline constexpr std::array heads_combined{"concat", "mean"};
-inline constexpr std::array launcher{"local", "srun", "sbatch"};
 inline constexpr std::array launcher_gpus{"auto", "none"};
 inline constexpr std::array launcher_jobs{"array", "cell", "one"};
 

@@ -35,7 +35,7 @@ fresh() {
 
 # --- a compute node is asked, not this host -------------------------------------------------------------------------
 gnnbench doctor --launcher srun
-expect_text out "cluster loopback, partition main: nodes of 4 CPUs" "doctor asks Slurm"
+expect_text out "Slurm loopback/main: nodes of 4 cores" "doctor asks Slurm"
 expect_text out "node: kernel cpu" "doctor asks a compute node"
 gnnbench doctor --launcher srun --partition nope
 expect_code 5 "doctor with a partition that is not there"

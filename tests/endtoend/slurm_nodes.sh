@@ -20,7 +20,7 @@ YAML
 ok="SELECT count(*) FROM trial WHERE purpose = 'measure' AND status = 'ok'"
 
 gnnbench doctor --launcher srun
-expect_text out "cluster loopback, partition main: nodes of 2 CPUs" "doctor asks Slurm"
+expect_text out "Slurm loopback/main: nodes of 2 cores" "doctor asks Slurm"
 for launcher in srun sbatch; do
     # Open MPI 4.1's sockets now and then crash in MPI_Init (mca_btl_tcp calls a null function), where nodes share busy cores.
     for attempt in 1 2 3; do

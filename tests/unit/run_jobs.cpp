@@ -34,8 +34,8 @@ TEST_CASE("a task whose run was given up says so") {
 TEST_CASE("a damaged folder says what is damaged, and what to do") {
     const Scratch scratch;
     const JobFolder folder = JobFolder::create(scratch.database());
-    for (const char* text :
-         {"", "[1", "{\"name\": 3}", "[{\"name\": \"x\"}]", "[{\"name\": 3, \"job\": 1}]", "7"}) {
+    for (const char* text : {"", "[1", "{\"batches\": 3}", "[{\"name\": \"x\"}]",
+                             "{\"batches\": [{\"name\": 3, \"job\": 1}]}", "7"}) {
         std::ofstream(folder.path() / "batches.json") << text;
         CAPTURE(text);
         CHECK_THROWS_AS(folder.batches(), EnvironmentError);
@@ -68,7 +68,8 @@ TEST_CASE("a folder belongs to one follower at a time, and outlives it") {
         const JobFolder mine = JobFolder::create(scratch.database());
         id = mine.id();
         CHECK(mine.batches().empty());
-        mine.write_batches({{"gnnbench-x-0", "12", true, 0, 3}, {"gnnbench-x-1", "", false, 3, 1}});
+        mine.write_batches({{"gnnbench-x-0", "12", true, 0, 3}, {"gnnbench-x-1", "", false, 3, 1}},
+                           {{"name", "pbs"}});
         CHECK(JobFolder::left(scratch.database()).empty());
     }
     std::vector<JobFolder> left = JobFolder::left(scratch.database());
@@ -77,6 +78,7 @@ TEST_CASE("a folder belongs to one follower at a time, and outlives it") {
     CHECK(JobFolder::left(scratch.database()).empty());
     const std::vector<JobBatch> batches = left[0].batches();
     REQUIRE(batches.size() == 2);
+    CHECK(left[0].launcher().at("name") == "pbs");
     CHECK(batches[0].job == "12");
     CHECK(batches[0].tasks == 3);
     CHECK(batches[1].first == 3);
@@ -96,7 +98,8 @@ TEST_CASE("a task is read as it was written") {
     task.journal = folder.journal(scratch.database(), 7);
     task.retries = 2;
     task.settings.options = {"--exclusive"};
-    task.cluster = {"loop", "22.05.8", {"main", true, 8, 8000, true}};
+    task.launcher = {{"name", "sbatch"}, {"hosts", "others"}};
+    task.nodes = {{{"cluster", "loop"}}, 8, 8000, true, 2};
     Cell cell;
     cell.gpus = 4;
     cell.dataset.source = {{"store", "cora"}};
@@ -111,7 +114,10 @@ TEST_CASE("a task is read as it was written") {
     CHECK(read.machine == task.machine);
     CHECK(read.journal == task.journal);
     CHECK(read.settings.options == task.settings.options);
-    CHECK(read.cluster.partition.has_gpus);
+    CHECK(read.launcher == task.launcher);
+    CHECK(read.nodes.known == task.nodes.known);
+    CHECK(read.nodes.has_gpus);
+    CHECK(read.nodes.hosts == 2);
     REQUIRE(read.cells.size() == 1);
     CHECK(read.cells[0].record.digest == task.cells[0].record.digest);
     CHECK(read.cells[0].cell.gpus == 4);

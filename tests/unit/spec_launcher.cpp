@@ -14,7 +14,8 @@ const std::string head = "dataset: cora\nscheme: mg-gcn\n";
 
 TEST_CASE("a launcher that cannot be is refused, with its place") {
     CHECK_THAT(complaint(head + "launcher: slurm\n"),
-               Contains("exp.yaml:3:11: launcher.name: found the text 'slurm'; allowed: local, srun, sbatch"));
+               Contains("exp.yaml:3:11: launcher.name: found the text 'slurm'; allowed: gridengine, local, pbs, "
+                        "sbatch, srun, ssh"));
     CHECK_THAT(complaint(head + "launcher: {name: srun, partion: gpu}\n"),
                Contains("launcher.partion: unknown key") && Contains("did you mean 'partition'?"));
     CHECK_THAT(complaint(head + "launcher: {options: --exclusive}\n"),
@@ -25,7 +26,11 @@ TEST_CASE("a launcher that cannot be is refused, with its place") {
 
 TEST_CASE("a word alone is the launcher's name, wherever it meets a mapping") {
     CHECK(read(head).launcher.name == "local");
-    CHECK_FALSE(read(head).launcher.slurm());
+    CHECK_FALSE(read(head).launcher.elsewhere());
+    CHECK(read(head + "launcher: ssh\n").launcher.elsewhere());
+    CHECK_FALSE(read(head + "launcher: ssh\n").launcher.submits());
+    CHECK(read(head + "launcher: sbatch\n").launcher.has_arrays());
+    CHECK_FALSE(read(head + "launcher: pbs\n").launcher.has_arrays());
     CHECK(read(head + "launcher: srun\n").launcher.name == "srun");
     const std::string whole =
         head + "launcher: {partition: gpu, options: [--exclusive, -C a100], time: \"1:30:00\"}\n";
