@@ -11,6 +11,7 @@ namespace emulated {
 struct Stream {
     std::deque<std::function<void()>> work;
     long done = 0;  ///< pieces of work that ran
+    int asked_in_vain = 0;
     long given() const { return done + static_cast<long>(work.size()); }
 };
 
@@ -19,6 +20,9 @@ struct Event {
     long place = 0;            ///< it has happened when so many pieces of the stream's work ran
     double time_s = 0;
 };
+
+/// Whether a test wants this call to fail: GNNBENCH_EMULATED_FAILURE=CALL:NUMBER[:RANK], from the call of that number on.
+bool fails(const char* call);
 
 /// Runs a stream's work up to a place.
 void run_until(Stream& stream, long place);

@@ -215,22 +215,28 @@ ncclResult_t ncclCommDestroy(ncclComm_t c) {
     delete c;
     return ncclSuccess;
 }
+/// Ends once every rank of the communicator aborts it: the manual wants all of them to, and promises nothing to one alone.
 ncclResult_t ncclCommAbort(ncclComm_t c) {
+    MPI_Barrier(c->comm);
     delete c;
     return ncclSuccess;
 }
 ncclResult_t ncclCommGetAsyncError(ncclComm_t, ncclResult_t* r) {
-    *r = ncclSuccess;
+    *r = fails("ncclCommGetAsyncError") ? ncclSystemError : ncclSuccess;
     return ncclSuccess;
 }
 ncclResult_t ncclGroupStart() {
     ++group.depth;
     return ncclSuccess;
 }
-ncclResult_t ncclGroupEnd() { return --group.depth == 0 ? run_messages() : ncclSuccess; }
+ncclResult_t ncclGroupEnd() {
+    if (fails("ncclGroupEnd")) return ncclSystemError;
+    return --group.depth == 0 ? run_messages() : ncclSuccess;
+}
 
 ncclResult_t ncclBroadcast(const void* from, void* to, std::size_t count, ncclDataType_t t, int root, ncclComm_t c,
                            cudaStream_t s) {
+    if (fails("ncclBroadcast")) return ncclSystemError;
     Bytes host = bytes(bytes_of(t, count));
     if (c->rank == root)
         read(from, host, s);
@@ -244,6 +250,7 @@ ncclResult_t ncclBroadcast(const void* from, void* to, std::size_t count, ncclDa
 
 ncclResult_t ncclReduce(const void* from, void* to, std::size_t count, ncclDataType_t t, ncclRedOp_t op, int root,
                         ncclComm_t c, cudaStream_t s) {
+    if (fails("ncclReduce")) return ncclSystemError;
     Bytes mine = bytes(bytes_of(t, count)), sum = bytes(mine->size());
     read(from, mine, s);
     MPI_Reduce(mine->data(), sum->data(), static_cast<int>(count), type_of(t), op_of(op), root, c->comm);
@@ -254,6 +261,7 @@ ncclResult_t ncclReduce(const void* from, void* to, std::size_t count, ncclDataT
 
 ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t t, ncclRedOp_t op,
                            ncclComm_t c, cudaStream_t s) {
+    if (fails("ncclAllReduce")) return ncclSystemError;
     Bytes mine = bytes(bytes_of(t, count)), sum = bytes(mine->size());
     read(from, mine, s);
     MPI_Allreduce(mine->data(), sum->data(), static_cast<int>(count), type_of(t), op_of(op), c->comm);
@@ -264,6 +272,7 @@ ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDa
 
 ncclResult_t ncclAllGather(const void* from, void* to, std::size_t count, ncclDataType_t t, ncclComm_t c,
                            cudaStream_t s) {
+    if (fails("ncclAllGather")) return ncclSystemError;
     Bytes mine = bytes(bytes_of(t, count)), all = bytes(mine->size() * static_cast<std::size_t>(c->size));
     read(from, mine, s);
     const int n = static_cast<int>(mine->size());
@@ -275,6 +284,7 @@ ncclResult_t ncclAllGather(const void* from, void* to, std::size_t count, ncclDa
 
 ncclResult_t ncclReduceScatter(const void* from, void* to, std::size_t count, ncclDataType_t t, ncclRedOp_t op,
                                ncclComm_t c, cudaStream_t s) {
+    if (fails("ncclReduceScatter")) return ncclSystemError;
     Bytes mine = bytes(bytes_of(t, count * static_cast<std::size_t>(c->size))), sum = bytes(bytes_of(t, count));
     read(from, mine, s);
     MPI_Reduce_scatter_block(mine->data(), sum->data(), static_cast<int>(count), type_of(t), op_of(op), c->comm);
