@@ -8,12 +8,13 @@ long_experiment ends.yaml
 sed -i -e 's/^kernel: .*/kernel: cuda/' -e 's/^gpus: .*/gpus: 3/' -e 's/vertices: 2000/vertices: 300/' ends.yaml
 last="FROM trial ORDER BY id DESC LIMIT 1"
 
-# ends_as FAILURE STATUS TEXT [RANK]: a trial one of whose ranks fails so ends within 5 s, with this in its reason.
+# ends_as FAILURE STATUS TEXT [RANK]: a trial one of whose ranks fails so ends at once, with this in its reason.
 ends_as() {
     local since=$SECONDS
-    GNNBENCH_EMULATED_FAILURE="$1:${4:-1}" gnnbench run ends.yaml --no-verify --rerun --set limits.trial_timeout=20
+    GNNBENCH_EMULATED_FAILURE="$1:${4:-1}" gnnbench run ends.yaml --no-verify --rerun --set limits.trial_timeout=30
     expect_code 1 "$1"
-    [[ $((SECONDS - since)) -le 5 ]] || fail "$1: the trial ended after $((SECONDS - since)) s, as $(ask "SELECT status $last")"
+    # Its whole life, on a machine that may be busy; 2 s where it is not.
+    [[ $((SECONDS - since)) -le 10 ]] || fail "$1: the trial ended after $((SECONDS - since)) s, as $(ask "SELECT status $last")"
     expect_no_processes 1 "$1"
     expect_value "SELECT status $last" "$2" "$1"
     expect_value "SELECT instr(reason, '$3') > 0 $last" 1 "the reason of $1 ($(ask "SELECT reason $last"))"
