@@ -40,6 +40,27 @@ namespace {
     std::abort();
 }
 
+/// The request of this process, for a handler that takes no arguments.
+std::optional<TrialRequest> request_at_work;
+
+/// Called for an exception that nothing catches, where it is thrown: no destructor has run. One of device state could wait
+/// for peers, which wait for this rank.
+[[noreturn]] void end_rank() {
+    const std::exception_ptr cause = std::current_exception();
+    if (!cause) fail(request_at_work, TrialStatus::failed, "the rank was ended by std::terminate");
+    try {
+        std::rethrow_exception(cause);
+    } catch (const OutOfMemory& e) {
+        fail(request_at_work, TrialStatus::oom, e.what());
+    } catch (const std::bad_alloc&) {
+        fail(request_at_work, TrialStatus::oom, "the host has no memory left for this rank");
+    } catch (const std::exception& e) {
+        fail(request_at_work, TrialStatus::failed, e.what());
+    } catch (...) {
+        fail(request_at_work, TrialStatus::failed, "the rank threw something that is no std::exception");
+    }
+}
+
 /// A verification copies every operand and result of a whole training to the host, and frees it again. Memory that
 /// went back to the system each time would come back page by page, which took a fifth of a verification's time.
 void keep_freed_memory() {
@@ -49,11 +70,11 @@ void keep_freed_memory() {
 }
 
 /// `folder` takes what a program is given.
-void run(const std::optional<TrialRequest>& request, const std::filesystem::path& folder) {
+void run(const TrialRequest& request, const std::filesystem::path& folder) {
     const ProcessGroup world = ProcessGroup::world();
-    TrialRecord record(world, request->journal, request->trial, on_host_of_rank_0(world));
-    record.write_end(request->cell.scheme.is_program() ? run_program_trial(*request, folder, record)
-                                                       : run_trial(*request, world, record));
+    TrialRecord record(world, request.journal, request.trial, on_host_of_rank_0(world));
+    record.write_end(request.cell.scheme.is_program() ? run_program_trial(request, folder, record)
+                                                      : run_trial(request, world, record));
 }
 
 }  // namespace
@@ -70,18 +91,11 @@ int run_rank(int argc, char** argv) {
     if (const auto simulated = simulated_request(argv[1])) return run_simulated_trial(*simulated);
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    std::optional<TrialRequest> request;
-    try {
-        request = read_request(argv[1]);
-        if (request->purpose == Purpose::verify) keep_freed_memory();
-        run(request, std::filesystem::absolute(argv[1]).parent_path());
-    } catch (const OutOfMemory& e) {
-        fail(request, TrialStatus::oom, e.what());
-    } catch (const std::bad_alloc&) {
-        fail(request, TrialStatus::oom, "the host has no memory left for this rank");
-    } catch (const std::exception& e) {
-        fail(request, TrialStatus::failed, e.what());
-    }
+    // Nothing is caught here, so that an error ends all ranks before it unwinds this one.
+    std::set_terminate(end_rank);
+    request_at_work = read_request(argv[1]);
+    if (request_at_work->purpose == Purpose::verify) keep_freed_memory();
+    run(*request_at_work, std::filesystem::absolute(argv[1]).parent_path());
     MPI_Finalize();
     return 0;
 }

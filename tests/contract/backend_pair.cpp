@@ -38,18 +38,24 @@ bool run(const BackendChoice& choice, DType dtype, std::vector<std::int64_t> wid
         if (dtype == DType::f32) WARN("skipped: kernel " << choice.name << choice.changed << ": " << why);
         return false;
     }
+    static std::size_t pairs = 0;
     BackendPair pair{
         choice.name + choice.changed + (dtype == DType::f32 ? ", float32" : ", float64") +
             (setting.widths.empty() ? "" : ", widths known"),
         plugin->create(setting),
         catalog().kernel("reference")->create({.dtype = dtype, .params = Params(std::span<const ParamDecl>())}),
-        [&] { return plugin->create(setting); }};
+        [&] { return plugin->create(setting); }, pairs++};
     INFO("kernel " << pair.what);
     test(pair);
     return true;
 }
 
 }  // namespace
+
+bool BackendPair::takes_next() {
+    const char* asked = std::getenv("GNNBENCH_CONTRACT");
+    return !asked || std::string(asked) != "third" || cases++ % 3 == 0;
+}
 
 void for_every_backend(const std::function<void(BackendPair&)>& test, std::int64_t heads) {
     int ran = 0;
@@ -63,7 +69,7 @@ void for_every_choice(const std::function<void(BackendPair&)>& test, std::int64_
     for (const BackendChoice& base : backend_choices(catalog())) {
         for (const BackendChoice& choice : with_parameters(base))
             for (const DType dtype : {DType::f32, DType::f64}) ran += run(choice, dtype, {}, heads, test);
-        run(base, DType::f32, {17, 64, 600}, heads, test);
+        run(base, DType::f32, {17, 64, 260}, heads, test);
     }
     CHECK(ran > 0);
 }

@@ -35,6 +35,10 @@ struct BackendPair {
     std::string what;  ///< "cuda spmm=balanced, float32"
     std::unique_ptr<Backend> tested, reference;
     std::function<std::unique_ptr<Backend>()> another;  ///< like the tested one
+    std::size_t cases = 0;                              ///< counted on from pair to pair
+
+    /// Whether a test runs the next of its cases. GNNBENCH_CONTRACT=third asks for one in three, others with each next pair.
+    bool takes_next();
 
     bool f32() const { return tested->dtype() == DType::f32; }
     /// What sums of `terms` products of numbers of about 1 may differ by.

@@ -95,6 +95,7 @@ struct View {
 TEST_CASE("kernel: sparse times dense, prepared") {
     for_every_choice([](BackendPair& pair) {
         for (const auto& [name, a] : sparse_matrices()) {
+            if (!pair.takes_next()) continue;
             std::unique_ptr<PreparedMatrix> prepared[2];
             pair.both([&](Backend& k, std::size_t i) { prepared[i] = k.prepare(a); });
             CHECK(prepared[0]->nonzeros == a.nonzeros());
@@ -132,6 +133,7 @@ TEST_CASE("kernel: sparse times dense, prepared") {
 TEST_CASE("kernel: the transpose of a prepared matrix times dense, and the matrix itself as before") {
     for_every_choice([](BackendPair& pair) {
         for (const auto& [name, a] : sparse_matrices()) {
+            if (!pair.takes_next()) continue;
             std::unique_ptr<PreparedMatrix> prepared[2];
             pair.both([&](Backend& k, std::size_t i) { prepared[i] = k.prepare(a, TransposedProducts::wanted); });
             CHECK(prepared[0]->multiplies_transposed);
@@ -180,9 +182,10 @@ TEST_CASE("kernel: another back end of the same setting adds up in the same orde
     for_every_choice([](BackendPair& pair) {
         const std::unique_ptr<Backend> other = pair.another();
         for (const auto& [name, a] : sparse_matrices()) {
+            if (!pair.takes_next()) continue;
             const auto first = pair.tested->prepare(a), again = other->prepare(a);
             CHECK(first->format == again->format);
-            for (const std::int64_t width : {17, 64, 600}) {
+            for (const std::int64_t width : {17, 64, 260}) {
                 INFO(name << ", width " << width << ", " << pair.what);
                 const HostMatrix values = random_matrix(a.cols, width, 1);
                 const auto product = [&](Backend& k, const PreparedMatrix& m) {

@@ -18,6 +18,7 @@ namespace emulated {
 
 struct Blas {
     cudaStream_t stream = nullptr;
+    void* workspace = nullptr;
 };
 struct Sparse {
     cudaStream_t stream = nullptr;
@@ -45,6 +46,29 @@ struct Csr {
 namespace {
 
 constexpr char prepared_mark[] = "prepared";
+constexpr std::size_t buffer_bytes = 1000;
+
+std::size_t bytes_of(cudaDataType type) { return type == CUDA_R_32F ? 4 : 8; }
+
+/// `count` runs of `length` elements that begin `ld` apart: an operand, or a result.
+void each_run(std::int64_t count, std::int64_t length, const void* data, std::int64_t ld, cudaDataType type,
+              void (*access)(const void*, std::size_t)) {
+    const std::size_t element = bytes_of(type);
+    for (std::int64_t i = 0; i < count; ++i)
+        access(static_cast<const char*>(data) + static_cast<std::size_t>(i * ld) * element,
+               static_cast<std::size_t>(length) * element);
+}
+
+/// What a product C ← A B + beta C touches, of which A or its transpose has the same arrays.
+void touch(const Csr& a, const Dense& b, const Dense& c, bool adds, const void* buffer) {
+    reads(a.indptr, static_cast<std::size_t>(a.rows + 1) * 4);
+    reads(a.indices, static_cast<std::size_t>(a.nonzeros) * 4);
+    reads(a.values, static_cast<std::size_t>(a.nonzeros) * bytes_of(a.type));
+    each_run(b.rows, b.cols, b.data, b.ld, b.type, reads);
+    if (adds) each_run(c.rows, c.cols, c.data, c.ld, c.type, reads);
+    each_run(c.rows, c.cols, c.data, c.ld, c.type, writes);
+    writes(buffer, buffer_bytes);
+}
 
 Prepared as_in(cusparseSpMMAlg_t algorithm, const Dense& b, const Dense& c) {
     const auto of = [](const Dense& m) {
@@ -137,7 +161,10 @@ cublasStatus_t cublasSetStream(cublasHandle_t h, cudaStream_t s) {
     h->stream = s;
     return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasSetWorkspace(cublasHandle_t, void*, std::size_t) { return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasSetWorkspace(cublasHandle_t h, void* workspace, std::size_t bytes) {
+    h->workspace = bytes > 0 ? workspace : nullptr;
+    return CUBLAS_STATUS_SUCCESS;
+}
 cublasStatus_t cublasSetPointerMode(cublasHandle_t, cublasPointerMode_t) { return CUBLAS_STATUS_SUCCESS; }
 cublasStatus_t cublasGemmEx(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
                             const void* alpha, const void* a, cudaDataType at, int lda, const void* b,
@@ -147,9 +174,16 @@ cublasStatus_t cublasGemmEx(cublasHandle_t h, cublasOperation_t ta, cublasOperat
     if (m < 1 || n < 1 || k < 1 || lda < (a_t ? k : m) || ldb < (b_t ? n : k) || ldc < m || at != bt || bt != ct ||
         (ct == CUDA_R_64F) != (compute == CUBLAS_COMPUTE_64F))
         return CUBLAS_STATUS_INVALID_VALUE;
+    if (emulated::fails("cublasGemmEx")) return CUBLAS_STATUS_ALLOC_FAILED;
     const auto run = [&]<class T>(T) {
         const T al = *static_cast<const T*>(alpha), be = *static_cast<const T*>(beta);
-        emulated::later(h->stream, [=] {
+        emulated::later(h->stream, {.call = "cublasGemmEx"}, [=, workspace = h->workspace] {
+            using emulated::each_run, emulated::reads, emulated::writes;
+            if (workspace) writes(workspace, emulated::cell_bytes);  // stands for all of it
+            each_run(a_t ? m : k, a_t ? k : m, a, lda, at, reads);
+            each_run(b_t ? k : n, b_t ? n : k, b, ldb, bt, reads);
+            if (be != 0) each_run(n, m, c, ldc, ct, reads);
+            each_run(n, m, c, ldc, ct, writes);
             emulated::gemm(a_t, b_t, m, n, k, al, static_cast<const T*>(a), lda, static_cast<const T*>(b), ldb, be,
                            static_cast<T*>(c), ldc);
         });
@@ -204,7 +238,7 @@ cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t, cusparseOperation_t o
                                          const void*, cusparseSpMatDescr_t a, cusparseDnMatDescr_t b, const void*,
                                          cusparseDnMatDescr_t c, cudaDataType, cusparseSpMMAlg_t algorithm,
                                          std::size_t* bytes) {
-    *bytes = 1000;
+    *bytes = emulated::buffer_bytes;
     return emulated::fit(of_a, algorithm, *a, *b, *c) ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_INVALID_VALUE;
 }
 cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t h, cusparseOperation_t of_a, cusparseOperation_t,
@@ -212,10 +246,14 @@ cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t h, cusparseOperation_t
                                          cusparseDnMatDescr_t c, cudaDataType, cusparseSpMMAlg_t algorithm,
                                          void* buffer) {
     if (!buffer || !emulated::fit(of_a, algorithm, *a, *b, *c)) return CUSPARSE_STATUS_INVALID_VALUE;
+    if (emulated::fails("cusparseSpMM_preprocess")) return CUSPARSE_STATUS_INSUFFICIENT_RESOURCES;
     a->active = buffer;
     a->prepared = emulated::as_in(algorithm, *b, *c);
-    emulated::later(h->stream,
-                    [=] { std::memcpy(buffer, emulated::prepared_mark, sizeof emulated::prepared_mark); });
+    emulated::later(h->stream, {.call = "cusparseSpMM_preprocess"}, [=, a = *a] {
+        emulated::reads(a.indptr, static_cast<std::size_t>(a.rows + 1) * 4);
+        emulated::writes(buffer, emulated::buffer_bytes);
+        std::memcpy(buffer, emulated::prepared_mark, sizeof emulated::prepared_mark);
+    });
     return CUSPARSE_STATUS_SUCCESS;
 }
 cusparseStatus_t cusparseSpMM(cusparseHandle_t h, cusparseOperation_t of_a, cusparseOperation_t, const void* alpha,
@@ -225,9 +263,11 @@ cusparseStatus_t cusparseSpMM(cusparseHandle_t h, cusparseOperation_t of_a, cusp
     if (!buffer || !emulated::fit(of_a, algorithm, *a, *b, *c)) return CUSPARSE_STATUS_INVALID_VALUE;
     if (a->active == buffer && a->prepared != emulated::as_in(algorithm, *b, *c))
         return CUSPARSE_STATUS_INVALID_VALUE;
+    if (emulated::fails("cusparseSpMM")) return CUSPARSE_STATUS_INSUFFICIENT_RESOURCES;
     const auto run = [&]<class T>(T) {
         const T al = *static_cast<const T*>(alpha), be = *static_cast<const T*>(beta);
-        emulated::later(h->stream, [=, a = *a, b = *b, c = *c] {
+        emulated::later(h->stream, {.call = "cusparseSpMM"}, [=, a = *a, b = *b, c = *c] {
+            emulated::touch(a, b, c, be != 0, buffer);
             emulated::take_time(algorithm);
             // Without its analysis the third algorithm has nothing to go by.
             const bool ready = algorithm != CUSPARSE_SPMM_CSR_ALG3 ||

@@ -1,7 +1,8 @@
 // A block's threads as coroutines: each runs until it meets a barrier, and goes on when all it waits for are
 // there.
+#include <algorithm>
 #include <array>
-#include <cstdio>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <boost/context/fiber.hpp>
 
 #include "emulated.hpp"
+#include "observed.hpp"
 
 dim3 threadIdx, blockIdx, blockDim, gridDim;
 
@@ -20,13 +22,12 @@ namespace {
 
 constexpr std::size_t stack_bytes = 64 << 10;
 constexpr int warp = 32;
-enum class At { running, warp_barrier, block_barrier, finished };
+/// A shuffle is one of all threads of a warp, as __syncwarp is, but orders no accesses to memory.
+enum class At { running, shuffle, warp_barrier, block_barrier, finished };
 
 /// Broken device code has no way to go on: says what is wrong and ends the process.
-[[noreturn]] void broken(const char* what) {
-    std::fprintf(stderr, "emulated device: %s (block %u, %u; thread %u, %u)\n", what, blockIdx.x, blockIdx.y,
-                 threadIdx.x, threadIdx.y);
-    std::abort();
+[[noreturn]] void broken_here(const char* what) {
+    broken("%s (block %u, %u; thread %u, %u)", what, blockIdx.x, blockIdx.y, threadIdx.x, threadIdx.y);
 }
 
 struct Thread {
@@ -43,6 +44,8 @@ struct Block {
     const std::function<void()>* body = nullptr;
     int size = 0, current = -1;
     bool met_barrier = false;
+    Order order;
+    std::array<std::uint16_t, 1024 / warp> warp_intervals{};  ///< how often each warp has met __syncwarp
 } block;
 
 /// A thread keeps its stack from block to block.
@@ -69,6 +72,8 @@ void begin(Thread& thread) {
 void place(int t) {
     const auto i = static_cast<unsigned>(t);
     threadIdx = dim3(i % blockDim.x, i / blockDim.x);
+    here.thread = static_cast<std::uint16_t>(t);
+    here.warp_interval = block.warp_intervals[i / warp];
 }
 
 void resume(int t) {
@@ -80,9 +85,14 @@ void resume(int t) {
     block.current = -1;
 }
 
+/// Threads [first, end) go on, in the launch's order.
+void resume_all(int first, int end) {
+    for (int t = first; t < end; ++t) resume(first + block.order.at(t - first, end - first));
+}
+
 void stop(At at) {
     block.met_barrier = true;
-    if (block.current < 0) broken("a kernel that met no barrier in its first launch meets one now");
+    if (block.current < 0) broken_here("a kernel that met no barrier in its first launch meets one now");
     Thread& me = *block.threads[static_cast<std::size_t>(block.current)];
     me.at = at;
     block.scheduler = std::move(block.scheduler).resume();
@@ -99,31 +109,36 @@ bool all_at(int first, int end, At at) {
     if (!all && ended)
         for (int t = first; t < end; ++t)
             if (block.threads[static_cast<std::size_t>(t)]->at == at)
-                broken("some threads ended, others wait for them");
+                broken_here("some threads ended, others wait for them");
     return all;
 }
 
 void run_as_coroutines() {
     while (static_cast<int>(block.threads.size()) < block.size)
         block.threads.push_back(std::make_unique<Thread>());
+    block.warp_intervals = {};
+    here.block_interval = 0;
     for (int t = 0; t < block.size; ++t) begin(*block.threads[static_cast<std::size_t>(t)]);
-    for (int t = 0; t < block.size; ++t) resume(t);
+    resume_all(0, block.size);
     for (bool moved = true; moved;) {
         moved = false;
         for (int first = 0; first < block.size; first += warp) {
             const int end = std::min(block.size, first + warp);
-            if (!all_at(first, end, At::warp_barrier)) continue;
+            const bool synchronized = all_at(first, end, At::warp_barrier);
+            if (!synchronized && !all_at(first, end, At::shuffle)) continue;
             moved = true;
-            for (int t = first; t < end; ++t) resume(t);
+            if (synchronized) ++block.warp_intervals[static_cast<std::size_t>(first / warp)];
+            resume_all(first, end);
         }
         if (!moved && block.threads[0]->at != At::finished && all_at(0, block.size, At::block_barrier)) {
             moved = true;
-            for (int t = 0; t < block.size; ++t) resume(t);
+            ++here.block_interval;
+            resume_all(0, block.size);
         }
     }
     for (int t = 0; t < block.size; ++t)
         if (block.threads[static_cast<std::size_t>(t)]->at != At::finished)
-            broken("threads wait at different barriers");
+            broken_here("threads wait at different barriers");
 }
 
 }  // namespace
@@ -136,29 +151,35 @@ void run_launch(dim3 grid, dim3 shape, const void* backend, const std::function<
     block.size = static_cast<int>(shape.x * shape.y);
     const bool plain = without_barriers.contains(backend);
     block.met_barrier = false;
-    for (unsigned y = 0; y < grid.y; ++y)
-        for (unsigned x = 0; x < grid.x; ++x) {
-            blockIdx = dim3(x, y);
-            if (!plain) {
-                run_as_coroutines();
-                continue;
-            }
-            for (int t = 0; t < block.size; ++t) {
-                place(t);
-                body();
-            }
+    block.warp_intervals = {};
+    begin_launch(plain);
+    block.order = launch_order();
+    const auto blocks = static_cast<std::int64_t>(grid.x) * grid.y;
+    for (std::int64_t b = 0; b < blocks; ++b) {
+        const std::int64_t at = block.order.at(b, blocks);
+        blockIdx = dim3(static_cast<unsigned>(at % grid.x), static_cast<unsigned>(at / grid.x));
+        begin_block(static_cast<std::uint32_t>(at));
+        if (!plain) {
+            run_as_coroutines();
+            continue;
         }
+        for (int t = 0; t < block.size; ++t) {
+            place(block.order.at(t, block.size));
+            body();
+        }
+    }
+    end_launch();
     if (!block.met_barrier) without_barriers.insert(backend);
 }
 
 void shuffle_from(void* value, std::size_t bytes, int lane) {
     const int me = block.current;
-    if (me < 0) stop(At::warp_barrier);  // says what is wrong
+    if (me < 0) stop(At::shuffle);  // says what is wrong
     std::memcpy(block.threads[static_cast<std::size_t>(me)]->slot.data(), value, bytes);
-    stop(At::warp_barrier);
+    stop(At::shuffle);
     std::memcpy(value, block.threads[static_cast<std::size_t>(me / warp * warp + lane % warp)]->slot.data(),
                 bytes);
-    stop(At::warp_barrier);
+    stop(At::shuffle);
 }
 
 void shuffle_xor(void* value, std::size_t bytes, int mask) {

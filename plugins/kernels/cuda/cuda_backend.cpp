@@ -41,15 +41,16 @@ CudaBackend::CudaBackend(Options options)
 
 CudaBackend::~CudaBackend() {
     trace().use(nullptr);
-    streams_.drain();
+    if (std::uncaught_exceptions() == 0) streams_.drain();
 }
 
 void* CudaBackend::do_allocate(std::size_t bytes) { return pool_.take(bytes); }
 
 void CudaBackend::do_free(void* data, std::size_t) noexcept {
     // The block may be handed out again: no stream may still be at work on it. Freeing is rare and outside of
-    // epochs. During stack unwinding, peers may never arrive, and nothing is allocated any more.
-    if (std::uncaught_exceptions() == 0) streams_.drain();
+    // epochs. During stack unwinding, peers may never arrive.
+    if (std::uncaught_exceptions() > 0) return pool_.set_aside(data);
+    streams_.drain();
     pool_.give_back(data);
 }
 

@@ -1,5 +1,6 @@
 #include "gemm.hpp"
 
+#include <exception>
 #include <limits>
 
 #include <fmt/format.h>
@@ -29,7 +30,8 @@ Blas::Blas(cudaStream_t stream, void* workspace, std::size_t workspace_bytes, bo
 }
 
 Blas::~Blas() {
-    if (handle_) (void)cublasDestroy(handle_);
+    // It waits for the device, which after a failure may wait for peers that never arrive.
+    if (handle_ && std::uncaught_exceptions() == 0) (void)cublasDestroy(handle_);
 }
 
 void Blas::gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s) {

@@ -1,5 +1,7 @@
 #include "library_spmm.hpp"
 
+#include <exception>
+
 #include "check.hpp"
 
 namespace gnnbench::cuda {
@@ -47,7 +49,8 @@ SparseHandle::SparseHandle(cudaStream_t stream) {
 }
 
 SparseHandle::~SparseHandle() {
-    if (handle_) (void)cusparseDestroy(handle_);
+    // It waits for the device, which after a failure may wait for peers that never arrive.
+    if (handle_ && std::uncaught_exceptions() == 0) (void)cusparseDestroy(handle_);
 }
 
 LibrarySpmm::LibrarySpmm(const SparseHandle& handle, const LibraryCsr& a, cusparseSpMMAlg_t algorithm,

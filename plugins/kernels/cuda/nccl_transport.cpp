@@ -35,14 +35,10 @@ public:
     NcclTransport& operator=(const NcclTransport&) = delete;
     ~NcclTransport() override {
         streams_.forget(this);
-        if (!comm_) return;
-        // During stack unwinding, peers may never arrive: abort what is in flight.
-        if (std::uncaught_exceptions() > 0) {
-            (void)ncclCommAbort(comm_);
-        } else {
-            (void)cudaStreamSynchronize(stream());
-            (void)ncclCommDestroy(comm_);
-        }
+        // After a failure peers may never arrive, and NCCL's own abort waits for them within a host: left to the process's end.
+        if (failed_ || std::uncaught_exceptions() > 0) return;
+        (void)cudaStreamSynchronize(stream());
+        (void)ncclCommDestroy(comm_);
     }
 
 private:
@@ -196,13 +192,12 @@ private:
 
     /// While the host waits: has a peer or the network failed?
     void ask() {
-        if (!comm_) return;
         ncclResult_t state = ncclSuccess;
         check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError", comm_);
         if (state == ncclSuccess || state == ncclInProgress) return;
         const char* last = ncclGetLastError(comm_);
         const std::string detail = last ? last : "";
-        (void)ncclCommAbort(std::exchange(comm_, nullptr));
+        failed_ = true;
         throw CommunicationError(std::string("NCCL gave up: ") + ncclGetErrorString(state) +
                                  (detail.empty() ? "" : "; NCCL says: " + detail));
     }
@@ -212,6 +207,7 @@ private:
     Streams& streams_;
     const StreamRole role_;
     int rank_, size_;
+    bool failed_ = false;
     LibraryMemory memory_;
 };
 

@@ -1,12 +1,14 @@
 #include "pinned.hpp"
 
 #include <bit>
+#include <exception>
 
 #include "check.hpp"
 
 namespace gnnbench::cuda {
 
 PinnedPool::~PinnedPool() {
+    if (std::uncaught_exceptions() > 0) return;  // cudaFreeHost waits for the device, as in Pool
     for (const auto& [bytes, data] : waiting_) (void)cudaFreeHost(data);
 }
 

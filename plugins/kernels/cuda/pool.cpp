@@ -1,5 +1,8 @@
 #include "pool.hpp"
 
+#include <exception>
+#include <utility>
+
 #include "check.hpp"
 
 namespace gnnbench::cuda {
@@ -8,6 +11,8 @@ constexpr std::size_t granule = 512;
 }
 
 Pool::~Pool() {
+    // cudaFree waits for the device, which after a failure may wait for peers that never arrive.
+    if (std::uncaught_exceptions() > 0) return;
     trim();
     for (const auto& [data, bytes] : taken_) (void)cudaFree(data);
 }
@@ -40,6 +45,7 @@ void* Pool::take(std::size_t bytes) {
 }
 
 void Pool::give_back(void* data) noexcept {
+    for (void* block : std::exchange(aside_, {})) give_back(block);
     const auto found = taken_.find(data);
     if (found == taken_.end()) return;
     const std::size_t bytes = found->second;
@@ -51,6 +57,8 @@ void Pool::give_back(void* data) noexcept {
     waiting_.emplace(bytes, data);
     waiting_bytes_ += bytes;
 }
+
+void Pool::set_aside(void* data) noexcept { aside_.push_back(data); }
 
 void Pool::trim() noexcept {
     // cudaFree waits for the device; what it says of earlier errors shows at the next checked call.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <unordered_map>
+#include <vector>
 
 namespace gnnbench::cuda {
 
@@ -20,6 +21,8 @@ public:
     /// 256-byte aligned; nullptr where the device has no memory left. Other errors throw.
     void* take(std::size_t bytes);
     void give_back(void* data) noexcept;
+    /// As give_back, while streams may still be at work on the block: it waits until the next block is given back.
+    void set_aside(void* data) noexcept;
     /// Frees the cached blocks.
     void trim() noexcept;
     /// The available memory: the device's free memory plus cached blocks.
@@ -29,6 +32,7 @@ private:
     bool reuses_;
     std::unordered_map<void*, std::size_t> taken_;
     std::multimap<std::size_t, void*> waiting_;
+    std::vector<void*> aside_;  ///< among those taken
     std::size_t waiting_bytes_ = 0;
 };
 

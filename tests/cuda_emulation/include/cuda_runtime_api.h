@@ -8,7 +8,8 @@
 #define __device__
 #define __global__
 #define __forceinline__ inline
-#define __shared__ static
+// In a part of the program of their own, whose addresses tell them apart.
+#define __shared__ static __attribute__((section("emulated_shared")))
 #define __launch_bounds__(threads)
 
 struct dim3 {
@@ -80,10 +81,9 @@ void __syncthreads();
 void __syncwarp(unsigned mask = 0xffffffffu);
 
 namespace emulated {
-/// Puts `work` at the end of a stream; it runs when something waits for it, with device memory open.
-void later(cudaStream_t stream, std::function<void()> work);
 /// One launch: `thread` is called once for each thread of each block. `kernel` tells kernels apart.
 cudaError_t enqueue(cudaStream_t stream, dim3 grid, dim3 block, const void* kernel, std::function<void()> thread);
+void accesses_atomically(const void* at, std::size_t bytes);
 /// Exchanges 16 bytes at most with lane ^ mask of the warp.
 void shuffle_xor(void* value, std::size_t bytes, int mask);
 /// Takes them from a lane of the warp.
@@ -100,8 +100,10 @@ T __shfl_sync(unsigned, T value, int lane) {
     emulated::shuffle_from(&value, sizeof value, lane);
     return value;
 }
+/// Its accesses are observed as one that is atomic, not as what they are here.
 template <class T>
-T atomicAdd(T* to, T value) {
+[[gnu::no_sanitize_thread, gnu::noinline]] T atomicAdd(T* to, T value) {
+    emulated::accesses_atomically(to, sizeof value);
     const T old = *to;
     *to += value;
     return old;
