@@ -8,7 +8,7 @@ namespace gnnbench::cpu {
 
 template <class T>
 struct DynamicAttendCall {
-    FlatCsr<T> a;
+    OrderedRows<T> a;
     EntryMask dropout;
     std::int64_t heads;
     T slope;
@@ -18,7 +18,7 @@ struct DynamicAttendCall {
 };
 template <class T>
 struct DynamicBackwardCall {
-    FlatCsr<T> a;  ///< of A, or of Aᵀ
+    OrderedRows<T> a;  ///< of A, or of Aᵀ
     EntryMask dropout;
     bool of_rows;
     std::int64_t heads;
