@@ -99,7 +99,13 @@ void dynamic_attend(const verb::DynamicAttend& v, int threads) {
                                     .s = v.s,
                                     .rows = v.rows,
                                     .stage = v.stage};
-    by_runs(call.a, 2 * call.b.cols, threads, [&](RowRange rows) { dynamic_operations<T>().attend(call, rows); });
+    const DynamicWalks<T>& walks = dynamic_walks<T>();
+    const bool fast = walks.serves(call.heads, call.slope);
+    if (const TiledMatrix<T>* const tiled = static_cast<const CpuPrepared<T>&>(v.a).tiled_form(); tiled && fast)
+        return parallel_chunks(threads, tiled->chunks(), 1,
+                               [&](std::int64_t k, std::int64_t) { walks.attend_tiled(call, *tiled, k); });
+    const auto walk = fast ? walks.attend : dynamic_operations<T>().attend;
+    by_runs(call.a, 2 * call.b.cols, threads, [&](RowRange rows) { walk(call, rows); });
 }
 
 template <class T>
@@ -116,8 +122,13 @@ void dynamic_backward(const verb::DynamicBackward& v, int threads) {
                                       .slopes = v.slopes,
                                       .sums = v.sums,
                                       .first = v.stage.first};
-    by_runs(call.a, 4 * v.slopes.cols, threads,
-            [&](RowRange rows) { dynamic_operations<T>().backward(call, rows); });
+    const DynamicWalks<T>& walks = dynamic_walks<T>();
+    const bool fast = walks.serves(call.heads, call.slope);
+    if (const TiledMatrix<T>* const tiled = static_cast<const CpuPrepared<T>&>(v.a).tiled_form(); tiled && fast)
+        return parallel_chunks(threads, tiled->chunks(), 1,
+                               [&](std::int64_t k, std::int64_t) { walks.backward_tiled(call, *tiled, k); });
+    const auto walk = fast ? walks.backward : dynamic_operations<T>().backward;
+    by_runs(call.a, 4 * v.slopes.cols, threads, [&](RowRange rows) { walk(call, rows); });
 }
 
 template <class T>
