@@ -6,6 +6,7 @@
 
 #include <gnnbench/usize.hpp>
 
+#include "attention_tiled.hpp"
 #include "prepared.hpp"
 #include "row_operations.hpp"
 #include "threads.hpp"
@@ -14,10 +15,11 @@ namespace gnnbench::cpu {
 namespace {
 
 template <class T>
-const FlatCsr<T>& rows_of(const PreparedMatrix& a) {
-    const FlatCsr<T>* const rows = static_cast<const CpuPrepared<T>&>(a).rows_form();
+OrderedRows<T> rows_of(const PreparedMatrix& prepared) {
+    const auto& a = static_cast<const CpuPrepared<T>&>(prepared);
+    const FlatCsr<T>* const rows = a.rows_form();
     require(rows != nullptr, "attention goes by rows, and the matrix is in another format (KernelSetting::heads)");
-    return *rows;
+    return {*rows, a.row_order()};
 }
 
 /// Of a block of A, or of Aᵀ, whose columns attend.
@@ -31,12 +33,15 @@ EntryMask mask_of(const AttentionHeads& shape, const PreparedMatrix& prepared, b
 }
 
 /// Runs of rows of about equal work, which threads take as they get free. `cols`: elements that an entry costs.
-template <class F>
-void by_runs(const Pattern& a, std::int64_t cols, int threads, F&& f) {
+template <class T, class F>
+void by_runs(const OrderedRows<T>& a, std::int64_t cols, int threads, F&& f) {
     const std::int64_t work = a.nonzeros() + 2 * a.rows;
     const std::int64_t least = std::max<std::int64_t>(1, (std::int64_t{1} << 17) / cols);
     const std::int64_t runs = std::clamp<std::int64_t>(work / least, 1, std::int64_t{64} * threads);
-    parallel_chunks(threads, runs, 1, [&](std::int64_t i, std::int64_t) { f(equal_work(a, i, runs)); });
+    parallel_chunks(threads, runs, 1, [&](std::int64_t i, std::int64_t) {
+        // In an order of their own, rows of many and of few entries are mixed.
+        f(a.order ? RowRange{a.rows * i / runs, a.rows * (i + 1) / runs} : equal_work(a, i, runs));
+    });
 }
 
 /// Ranges of rows of a dense matrix.
@@ -49,7 +54,9 @@ void by_rows(ConstMatrixView m, int threads, F&& f) {
 }  // namespace
 
 template <class T>
-void attend(const verb::Attend& v, int threads) {
+void attend(const verb::Attend& v, int threads, Workspace& workspace) {
+    if (const auto* tiled = static_cast<const CpuPrepared<T>&>(v.a).tiled_form())
+        if (attend_tiled(*tiled, mask_of<T>(v.shape, v.a, false), v, threads, workspace)) return;
     const AttendCall<T> call{rows_of<T>(v.a),
                              mask_of<T>(v.shape, v.a, false),
                              v.shape.heads,
@@ -58,11 +65,15 @@ void attend(const verb::Attend& v, int threads) {
                              v.l,
                              v.rows,
                              v.stage};
-    by_runs(call.a, call.b.cols, threads, [&](RowRange rows) { attention_operations<T>().attend(call, rows); });
+    by_runs(call.a, call.b.cols, threads, [&](RowRange rows) {
+        if (!row_attention_operations<T>().attend(call, rows)) attention_operations<T>().attend(call, rows);
+    });
 }
 
 template <class T>
-void attend_backward(const verb::AttendBackward& v, int threads) {
+void attend_backward(const verb::AttendBackward& v, int threads, Workspace& workspace) {
+    if (const auto* tiled = static_cast<const CpuPrepared<T>&>(v.a).tiled_form())
+        if (attend_backward_tiled(*tiled, mask_of<T>(v.shape, v.a, true), v, threads, workspace)) return;
     const AttendBackwardCall<T> call{rows_of<T>(v.a),
                                      mask_of<T>(v.shape, v.a, true),
                                      v.shape.heads,
@@ -71,8 +82,10 @@ void attend_backward(const verb::AttendBackward& v, int threads) {
                                      v.own,
                                      v.c,
                                      v.stage};
-    by_runs(call.a, call.b.cols, threads,
-            [&](RowRange rows) { attention_operations<T>().attend_backward(call, rows); });
+    by_runs(call.a, call.b.cols, threads, [&](RowRange rows) {
+        if (!row_attention_operations<T>().attend_backward(call, rows))
+            attention_operations<T>().attend_backward(call, rows);
+    });
 }
 
 template <class T>
@@ -86,7 +99,13 @@ void dynamic_attend(const verb::DynamicAttend& v, int threads) {
                                     .s = v.s,
                                     .rows = v.rows,
                                     .stage = v.stage};
-    by_runs(call.a, 2 * call.b.cols, threads, [&](RowRange rows) { dynamic_operations<T>().attend(call, rows); });
+    const DynamicWalks<T>& walks = dynamic_walks<T>();
+    const bool fast = walks.serves(call.heads, call.slope);
+    if (const TiledMatrix<T>* const tiled = static_cast<const CpuPrepared<T>&>(v.a).tiled_form(); tiled && fast)
+        return parallel_chunks(threads, tiled->chunks(), 1,
+                               [&](std::int64_t k, std::int64_t) { walks.attend_tiled(call, *tiled, k); });
+    const auto walk = fast ? walks.attend : dynamic_operations<T>().attend;
+    by_runs(call.a, 2 * call.b.cols, threads, [&](RowRange rows) { walk(call, rows); });
 }
 
 template <class T>
@@ -103,8 +122,13 @@ void dynamic_backward(const verb::DynamicBackward& v, int threads) {
                                       .slopes = v.slopes,
                                       .sums = v.sums,
                                       .first = v.stage.first};
-    by_runs(call.a, 4 * v.slopes.cols, threads,
-            [&](RowRange rows) { dynamic_operations<T>().backward(call, rows); });
+    const DynamicWalks<T>& walks = dynamic_walks<T>();
+    const bool fast = walks.serves(call.heads, call.slope);
+    if (const TiledMatrix<T>* const tiled = static_cast<const CpuPrepared<T>&>(v.a).tiled_form(); tiled && fast)
+        return parallel_chunks(threads, tiled->chunks(), 1,
+                               [&](std::int64_t k, std::int64_t) { walks.backward_tiled(call, *tiled, k); });
+    const auto walk = fast ? walks.backward : dynamic_operations<T>().backward;
+    by_runs(call.a, 4 * v.slopes.cols, threads, [&](RowRange rows) { walk(call, rows); });
 }
 
 template <class T>
@@ -179,8 +203,8 @@ void spread_to_heads(const verb::SpreadToHeads& v, int threads) {
 }
 
 #define GNNBENCH_ATTENTION_OF(T)                                          \
-    template void attend<T>(const verb::Attend&, int);                    \
-    template void attend_backward<T>(const verb::AttendBackward&, int);   \
+    template void attend<T>(const verb::Attend&, int, Workspace&);        \
+    template void attend_backward<T>(const verb::AttendBackward&, int, Workspace&); \
     template void dynamic_attend<T>(const verb::DynamicAttend&, int);     \
     template void dynamic_backward<T>(const verb::DynamicBackward&, int); \
     template void head_dots<T>(const verb::HeadDots&, int);               \

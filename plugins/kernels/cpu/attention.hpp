@@ -4,6 +4,7 @@
 #include <gnnbench/backend.hpp>
 
 #include "spmm.hpp"
+#include "workspace.hpp"
 
 /// Attention by rows (gnnbench/verbs/attention.hpp has the formulas), and what is computed head by head.
 namespace gnnbench::cpu {
@@ -15,9 +16,16 @@ struct EntryMask {
     bool active() const { return mask.active(); }
 };
 
+/// A matrix in compressed rows, and the order in which they are gone through: that of the list if there is one.
+template <class T>
+struct OrderedRows : FlatCsr<T> {
+    const std::int32_t* order = nullptr;
+    std::int64_t at(std::int64_t position) const { return order ? order[position] : position; }
+};
+
 template <class T>
 struct AttendCall {
-    FlatCsr<T> a;
+    OrderedRows<T> a;
     EntryMask dropout;
     std::int64_t heads;
     T slope;
@@ -27,7 +35,7 @@ struct AttendCall {
 };
 template <class T>
 struct AttendBackwardCall {
-    FlatCsr<T> a;       ///< of Aᵀ
+    OrderedRows<T> a;   ///< of Aᵀ
     EntryMask dropout;  ///< its rows are a's columns
     std::int64_t heads;
     T slope;
@@ -39,9 +47,9 @@ struct AttendBackwardCall {
 /// The verbs, on `threads` threads: rows in turn, an entry's scores and weights for a chunk of entries at a time. T is float or
 /// double; matrices to attend over were prepared by rows (KernelSetting::heads).
 template <class T>
-void attend(const verb::Attend& v, int threads);
+void attend(const verb::Attend& v, int threads, Workspace& workspace);
 template <class T>
-void attend_backward(const verb::AttendBackward& v, int threads);
+void attend_backward(const verb::AttendBackward& v, int threads, Workspace& workspace);
 template <class T>
 void head_dots(const verb::HeadDots& v, int threads);
 template <class T>
@@ -55,7 +63,7 @@ void mean_of_heads(const verb::MeanOfHeads& v, int threads);
 template <class T>
 void spread_to_heads(const verb::SpreadToHeads& v, int threads);
 
-/// For one instruction set, one thread.
+/// For one instruction set, one thread. Rows are positions in their order.
 template <class T>
 struct AttentionOperations {
     void (*attend)(const AttendCall<T>& call, RowRange rows);
@@ -65,6 +73,19 @@ struct AttentionOperations {
     void (*head_sums)(const verb::HeadSums& v, RowRange rows, double* sums);
     void (*add_heads)(const verb::AddHeads& v, RowRange rows);
 };
+/// The first two, where the number of heads is a power of two that fits a vector; false, and nothing done, elsewhere.
+template <class T>
+struct RowAttentionOperations {
+    bool (*attend)(const AttendCall<T>& call, RowRange rows);
+    bool (*attend_backward)(const AttendBackwardCall<T>& call, RowRange rows);
+};
+template <class T>
+const RowAttentionOperations<T>& row_attention_operations();
+template <>
+const RowAttentionOperations<float>& row_attention_operations<float>();
+template <>
+const RowAttentionOperations<double>& row_attention_operations<double>();
+
 template <class T>
 const AttentionOperations<T>& attention_operations();
 template <>

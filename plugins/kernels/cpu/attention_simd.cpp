@@ -30,7 +30,8 @@ public:
           wants_slopes_(call.rows.slopes.cols > 0) {}
 
     void run(RowRange rows) {
-        for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+        for (std::int64_t position = rows.begin; position < rows.end; ++position) {
+            const std::int64_t r = call_.a.at(position);
             begin(r);
             const std::int64_t end = call_.a.indptr[r + 1];
             for (std::int64_t j = call_.a.indptr[r]; j < end; j += chunk_.most)
@@ -171,7 +172,8 @@ void attend_backward(const AttendBackwardCall<T>& call, RowRange rows) {
     EntryDropout<T> dropout(call.dropout, call.heads);
     std::vector<T> kept(chunk.compact.size());  // m_ij
     std::fill(chunk.scale.begin(), chunk.scale.end(), T{1});
-    for (std::int64_t j = rows.begin; j < rows.end; ++j) {
+    for (std::int64_t position = rows.begin; position < rows.end; ++position) {
+        const std::int64_t j = call.a.at(position);
         const T* own = row_of<T>(call.own, j);
         const T* r = own + h.width;
         T* dh = row_of<T>(call.c, j);

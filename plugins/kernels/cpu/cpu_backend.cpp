@@ -119,6 +119,11 @@ void CpuBackend<T>::do_synchronize(StreamRole) {}
 
 template <class T>
 std::unique_ptr<PreparedMatrix> CpuBackend<T>::do_prepare(const Csr& a, TransposedProducts t) {
+    if (wish_.heads > 0) {
+        auto attended = prepare_attended<T>(a, choose_attended(a, wish_, threads_), t, threads_);
+        attended->keep_vertices(a);
+        return attended;
+    }
     ChosenLayout chosen = choose_layout(a, wish_, t, threads_);
     if (!chosen.times.empty()) {
         ++timed_matrices_;
@@ -172,11 +177,11 @@ void CpuBackend<T>::perform(const verb::Gemm& v) {
 
 template <class T>
 void CpuBackend<T>::perform(const verb::Attend& v) {
-    cpu::attend<T>(v, threads_);
+    cpu::attend<T>(v, threads_, workspace_);
 }
 template <class T>
 void CpuBackend<T>::perform(const verb::AttendBackward& v) {
-    cpu::attend_backward<T>(v, threads_);
+    cpu::attend_backward<T>(v, threads_, workspace_);
 }
 template <class T>
 void CpuBackend<T>::perform(const verb::DynamicAttend& v) {

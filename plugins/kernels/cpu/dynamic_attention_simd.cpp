@@ -79,7 +79,8 @@ void dynamic_attend(const DynamicAttendCall<T>& call, RowRange rows) {
     const std::int64_t total = call.a.indptr[call.a.rows];
     T* const tops = chunk.of_heads.data();
     T* const scale = tops + h.heads;
-    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    for (std::int64_t position = rows.begin; position < rows.end; ++position) {
+        const std::int64_t i = call.a.at(position);
         const T* s = row_of<T>(call.s, i);
         T *z = row_of<T>(call.rows.z, i), *maxima = row_of<T>(call.rows.maxima, i),
           *sums = row_of<T>(call.rows.sums, i);
@@ -141,7 +142,8 @@ void dynamic_backward(const DynamicBackwardCall<T>& call, RowRange rows) {
     std::vector<T> kept(chunk.compact.size());        // m_ij
     std::vector<const T*> others(chunk.rows.size());  // what λ' depends on, of the entries
     std::fill(chunk.scale.begin(), chunk.scale.end(), T{1});
-    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+    for (std::int64_t position = rows.begin; position < rows.end; ++position) {
+        const std::int64_t r = call.a.at(position);
         const T* own = row_of<T>(call.own, r);
         T* const slopes = row_of<T>(call.slopes, r);
         T* const sums = call.of_rows ? nullptr : row_of<T>(call.sums, r);

@@ -45,6 +45,20 @@ HWY_INLINE Vec<T> exponential(Vec<T> x) {
     }
 }
 
+/// log(x) of x > 0, within four units in the last place in float32.
+template <class T>
+HWY_INLINE Vec<T> logarithm(Vec<T> x) {
+    const Tag<T> d;
+    if constexpr (std::is_same_v<T, float>) {
+        return hn::Log(d, x);
+    } else {
+        alignas(64) T values[lanes<T>];
+        hn::Store(x, d, values);
+        for (T& v : values) v = std::log(v);
+        return hn::Load(d, values);
+    }
+}
+
 /// σ(x) = 1 / (1 + exp(−x)), by e = exp(−|x|), which does not overflow: 1 / (1 + e) for x > 0, else e / (1 + e).
 template <class T>
 HWY_INLINE Vec<T> sigmoid(Vec<T> x) {

@@ -1,5 +1,6 @@
 #include "layout.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "layout_trial.hpp"
@@ -32,6 +33,25 @@ ChosenLayout choose_layout(const Csr& a, const LayoutWish& wish, TransposedProdu
     if (wish.by == LayoutWish::By::timing && !used_rows && worth_timing(a))
         if (auto timed = by_timing(a, wish.widths, threads)) return std::move(*timed);
     return by_rule(a, t, threads);
+}
+
+ChosenLayout choose_attended(const Csr& a, const LayoutWish& wish, int threads) {
+    // A row of a tile's panel, and the row of the table of scores that goes with it.
+    std::int64_t panel = wish.widths.empty() ? widest_attended : panel_step;
+    for (const std::int64_t w : wish.widths)
+        panel = std::max(panel, widest_of(cut_columns(w, widest_attended)));
+    const std::int64_t tile_cols = tile_columns(panel + 4 * wish.heads);
+    const bool named = wish.by == LayoutWish::By::name;
+    const auto asked = [&](Format f, auto&& pays) { return named ? wish.named.format == f : pays(a); };
+    if (a.nonzeros() > 0 && asked(Format::tiled, tiles_pay))
+        return {.layout = {Format::tiled, named && wish.named.tile_cols ? wish.named.tile_cols : tile_cols}};
+    if (a.rows == a.cols && asked(Format::reordered, clusters_may_pay)) {
+        // Rows are read whole: fewer fit the cache than of one panel.
+        ClusterOrder order = cluster_order(a, cache_columns() / 2, threads);
+        if (named || order.inside > least_inside)
+            return {.layout = {Format::reordered}, .clusters = std::move(order)};
+    }
+    return {};
 }
 
 std::string text_of_times(const ChosenLayout& chosen, const Csr& a) {

@@ -28,6 +28,7 @@ struct LayoutWish {
     Layout named = {};  ///< where by name; tile_cols 0: those of the cache
     /// Columns of the sparse products to come, one each; none: not known.
     std::vector<std::int64_t> widths = {};
+    std::int64_t heads = 0;  ///< the most of a layer that attends over the matrix; 0: none does
 };
 
 /// Seconds that a product at each width to come would take in a layout, together, estimated from a sample of rows.
@@ -48,6 +49,8 @@ struct ChosenLayout {
 /// The same for float32 and float64, and for equal matrices always the same in one process.
 ChosenLayout choose_layout(const Csr& a, const LayoutWish& wish, TransposedProducts t, int threads);
 /// "formats timed, 233000 x 233000 with 101437546 nonzeros times 64 columns: csr 812.0 ms, tiled 4096 342.0 ms (chosen)".
+/// Of a matrix to attend over, by rule or by name: rows, tiles beside them, or rows in the order of clusters.
+ChosenLayout choose_attended(const Csr& a, const LayoutWish& wish, int threads);
 std::string text_of_times(const ChosenLayout& chosen, const Csr& a);
 
 // Rules, from sizes alone.

@@ -6,9 +6,9 @@
 
 namespace gnnbench::cpu {
 
-std::vector<Panel> cut_columns(std::int64_t cols) {
+std::vector<Panel> cut_columns(std::int64_t cols, std::int64_t widest) {
     const std::int64_t steps = (cols + panel_step - 1) / panel_step;
-    const std::int64_t panels = (steps * panel_step + widest_panel - 1) / widest_panel;
+    const std::int64_t panels = (steps * panel_step + widest - 1) / widest;
     std::vector<Panel> out;
     for (std::int64_t i = 0; i < panels; ++i) {
         const std::int64_t first = steps * i / panels * panel_step, end = steps * (i + 1) / panels * panel_step;

@@ -12,9 +12,11 @@ struct Panel {
     std::int64_t first, count, width;
 };
 inline constexpr std::int64_t panel_step = 16, widest_panel = 64;
+/// Attention's panels are wider, since each makes the weights of all entries anew.
+inline constexpr std::int64_t widest_attended = 128;
 
-/// `cols` columns cut into panels as equal as steps allow.
-std::vector<Panel> cut_columns(std::int64_t cols);
+/// `cols` columns cut into panels as equal as steps allow, none wider than `widest`, a multiple of panel_step.
+std::vector<Panel> cut_columns(std::int64_t cols, std::int64_t widest = widest_panel);
 std::int64_t widest_of(const std::vector<Panel>& panels);
 
 /// Widths of the products by Â in a model of such widths, features first: a layer multiplies by Â before or after its

@@ -49,7 +49,11 @@ public:
         limit_instructions();
         LayoutWish wish = layout_wish(s.params.choice("format"));
         wish.widths = product_widths(s.widths);
-        if (s.heads > 0) wish = {.by = LayoutWish::By::name, .named = {Format::rows}};  // attention goes by rows
+        if (s.heads > 0) {
+            // Layers transform first: what is attended over is as wide as a layer.
+            wish.heads = s.heads;
+            wish.widths.assign(s.widths.begin() + (s.widths.empty() ? 0 : 1), s.widths.end());
+        }
         const bool shares = s.params.choice("transport") == "shared";
         auto memory = shares && s.local_ranks > 1 ? SharedHostMemory::make(s.local_ranks) : nullptr;
         if (s.dtype == DType::f32)

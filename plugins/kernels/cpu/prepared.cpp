@@ -35,6 +35,37 @@ private:
 };
 
 template <class T>
+class AttendedMatrix final : public CpuPrepared<T> {
+public:
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from
+    AttendedMatrix(const Csr& a, ChosenLayout chosen, TransposedProducts t, int threads) : rows_(a, t, threads) {
+        this->format = name_of(chosen.layout);
+        if (chosen.layout.format == Format::tiled) {
+            if (!chosen.columns) chosen.columns = columns_by_count(a, threads);
+            const std::int64_t tile_cols = chosen.layout.tile_cols;
+            tiled_ = make_tiled<T>(a, TileCut{tile_cols, *chosen.columns, cut_rows(a, tile_cols, threads)}, threads);
+        } else if (chosen.clusters) {
+            order_ = std::move(chosen.clusters->vertex_at);
+        }
+    }
+
+    void multiply(const DenseSide<T>& d, int threads, Workspace& workspace) const override {
+        rows_.multiply(d, threads, workspace);
+    }
+    void multiply_transposed(const DenseSide<T>& d, int threads) const override {
+        rows_.multiply_transposed(d, threads);
+    }
+    const FlatCsr<T>* rows_form() const override { return rows_.rows_form(); }
+    const TiledMatrix<T>* tiled_form() const override { return tiled_ ? &*tiled_ : nullptr; }
+    const std::int32_t* row_order() const override { return order_.empty() ? nullptr : order_.data(); }
+
+private:
+    RowsMatrix<T> rows_;
+    std::optional<TiledMatrix<T>> tiled_;
+    std::vector<std::int32_t> order_;
+};
+
+template <class T>
 class UsedRowsForm final : public CpuPrepared<T> {
 public:
     UsedRowsForm(const Csr& a, int threads) : used_(make_used_rows<T>(a, threads)) {
@@ -119,6 +150,14 @@ std::unique_ptr<CpuPrepared<T>> prepare_matrix(const Csr& a, ChosenLayout chosen
     return std::make_unique<RowsMatrix<T>>(a, t, threads);
 }
 
+template <class T>
+std::unique_ptr<CpuPrepared<T>> prepare_attended(const Csr& a, ChosenLayout chosen, TransposedProducts t, int threads) {
+    return std::make_unique<AttendedMatrix<T>>(a, std::move(chosen), t, threads);
+}
+
+template std::unique_ptr<CpuPrepared<float>> prepare_attended<float>(const Csr&, ChosenLayout, TransposedProducts, int);
+template std::unique_ptr<CpuPrepared<double>> prepare_attended<double>(const Csr&, ChosenLayout, TransposedProducts,
+                                                                       int);
 template std::unique_ptr<CpuPrepared<float>> prepare_matrix<float>(const Csr&, ChosenLayout, TransposedProducts,
                                                                    int);
 template std::unique_ptr<CpuPrepared<double>> prepare_matrix<double>(const Csr&, ChosenLayout, TransposedProducts,
