@@ -43,6 +43,7 @@ end_long() {
 
 # Networks of one address on every host, as those of containers are: Open MPI tries to reach the other host in them.
 for host in h0 h1; do
+    # shellcheck disable=SC2016 # the host's shell expands it
     on "$host" bash -ec 'ip link add docker0 type bridge; ip link add cable0 type veth peer name cable1
         for card in docker0 cable0 cable1; do ip link set "$card" up; done
         ip link set cable0 master docker0; ip addr add 172.17.0.1/16 dev docker0'

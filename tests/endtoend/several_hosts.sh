@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034,SC2154 # shared with lib.sh
+# shellcheck shell=bash disable=SC2016,SC2034,SC2154,SC2317 # shared with lib.sh; other shells expand what is quoted
 # Sourced before lib.sh by tests of several hosts: as many hosts as wanted, which are namespaces of this machine. Each has a
 # name, processes, a network card, /tmp and /dev/shm of its own; all share the test's scratch folder, as hosts of a cluster
 # share a file system, and a switch (a bridge). The test itself runs in namespaces, too, so that everything ends with it.
