@@ -17,6 +17,9 @@ packages=(
 # For the test of the launchers srun and sbatch; they register system services, so only CI asks for them.
 slurm_packages=(slurmctld slurmd slurm-client)
 
+# For the tests over several hosts, which say what they leave out without them.
+hosts_packages=(iproute2 faketime)
+
 # For the models of tests/protocol/spin.
 spin_packages=(spin)
 

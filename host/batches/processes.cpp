@@ -35,7 +35,7 @@ public:
             shared_ = {memory, static_cast<std::size_t>(words)};
         } else {
             check_mpi(MPI_Win_allocate(bytes, unit, MPI_INFO_NULL, comm, static_cast<void*>(&memory), &window_),
-                      "MPI_Win_allocate");
+                      "MPI_Win_allocate (Open MPI 4 over TCP needs OMPI_MCA_osc=^ucx)");
         }
         check_mpi(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
         check_mpi(MPI_Win_lock_all(0, window_), "MPI_Win_lock_all");

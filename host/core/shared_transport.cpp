@@ -11,9 +11,11 @@
 #include <new>
 #include <numeric>
 #include <string>
+#include <string_view>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <gnnbench/process_group.hpp>
@@ -373,9 +375,23 @@ private:
     std::shared_ptr<std::vector<std::uint64_t>> taken_ = std::make_shared<std::vector<std::uint64_t>>();
 };
 
+/// Whether a path in /proc leads to a range of SharedHostMemory. In another PID namespace (a container) the same numbers
+/// name another process or another file, which must not even be opened.
+bool leads_to_range(const std::string& path, std::uint64_t bytes) {
+    constexpr std::string_view name = "/memfd:gnnbench";
+    char target[64] = {};
+    if (readlink(path.c_str(), target, sizeof target) < std::ssize(name) ||
+        !std::string_view(target).starts_with(name))
+        return false;
+    struct stat info{};
+    return stat(path.c_str(), &info) == 0 && static_cast<std::uint64_t>(info.st_size) == bytes;
+}
+
 /// The memory of a rank of this host, mapped into this process; nothing if that is not possible.
 MappedRange map_range_of(const SharedHostMemory::Address& a) {
-    const int file = open(fmt::format("/proc/{}/fd/{}", a.process, a.descriptor).c_str(), O_RDWR | O_CLOEXEC);
+    const std::string path = fmt::format("/proc/{}/fd/{}", a.process, a.descriptor);
+    if (!leads_to_range(path, a.bytes)) return {};
+    const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (file < 0) return {};
     MappedRange range(file, a.bytes);
     close(file);

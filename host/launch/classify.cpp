@@ -113,16 +113,44 @@ std::string in_one_line(std::string_view text) {
     return line.size() > most ? line.substr(0, line.rfind(' ', most)) + " …" : line;
 }
 
+/// The host that Open MPI's mpirun lost: "Remote daemon: [[1,0],1] on node h1"; empty if none.
+std::string_view lost_host(std::string_view log) {
+    constexpr std::string_view remote = "Remote daemon: ", node = " on node ";
+    std::size_t at = log.find("lost communication with a remote daemon");
+    if (at != log.npos) at = log.find(remote, at);
+    if (at == log.npos) return {};
+    const std::string_view line = log.substr(at, log.find('\n', at) - at);
+    const std::size_t name = line.find(node);
+    return name == line.npos ? std::string_view() : line.substr(name + node.size());
+}
+
+/// The last line before Open MPI's message that daemons did not start: what ssh said, which names host and cause.
+std::string_view line_before(std::string_view log, std::string_view message) {
+    const std::size_t rule = log.rfind("----", static_cast<std::size_t>(message.data() - log.data()));
+    const std::size_t frame = rule == log.npos ? log.npos : log.rfind('\n', rule);
+    if (frame == log.npos) return {};
+    const std::string_view before = log.substr(0, log.find_last_not_of('\n', frame) + 1);
+    const std::string_view line = before.substr(before.rfind('\n') + 1);
+    return line.starts_with("----") ? std::string_view() : line;
+}
+
 }  // namespace
 
 std::string launcher_words(std::string_view log) {
     // Open MPI frames each message by two lines of dashes.
     const std::string rule(60, '-');
+    if (const std::string_view host = lost_host(log); !host.empty())
+        return fmt::format("host {} does not answer any more: it went down, or the network to it did", host);
     bool inside = false;
     for (std::size_t at = 0; at < log.size();) {
         const std::size_t end = std::min(log.find(rule, at), log.size());
         const std::string_view message = log.substr(at, end - at);
-        if (inside && end < log.size() && !says_nothing(message)) return in_one_line(message);
+        if (inside && end < log.size() && !says_nothing(message)) {
+            const std::string words = in_one_line(message);
+            const std::string_view cause =
+                words.starts_with("ORTE was unable") ? line_before(log, message) : std::string_view();
+            return cause.empty() ? words : fmt::format("{} ({})", words, in_one_line(cause));
+        }
         inside = !inside;
         at = std::min(log.find('\n', end), log.size());
     }

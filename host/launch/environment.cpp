@@ -53,7 +53,11 @@ std::string loopback_library() { return {}; }
 /// Keeps all that listens on this host (docs/decisions/loopback-only.md), unless the user chose the transports: over
 /// TCP, ranks connect to an address of another interface than the one that they would then listen on.
 void keep_on_this_host(Environment& variables, const Mpiexec& mpiexec) {
-    if (is_given(variables, "OMPI_MCA_btl")) return;
+    if (is_given(variables, "OMPI_MCA_btl")) {
+        // Open MPI 4 chooses UCX's one-sided operations even where UCX has no device, and then makes no window.
+        if (mpiexec.version.starts_with("Open MPI 4.")) set_unless_given(variables, "OMPI_MCA_osc", "^ucx");
+        return;
+    }
     set(variables, "OMPI_MCA_btl", "^tcp,openib,ofi");
     const std::string library = mpiexec.version.starts_with("Open MPI 4.") ? loopback_library() : "";
     if (library.empty()) return;
@@ -75,6 +79,10 @@ void add_open_mpi(Environment& variables, const RankLoad& load, std::string_view
     set_unless_given(variables, "OMPI_MCA_hwloc_base_use_hwthreads_as_cpus", "1");
     if (load.ranks > load.cores) set_unless_given(variables, "OMPI_MCA_rmaps_base_oversubscribe", "1");
     if (load.oversubscribed()) set_unless_given(variables, "OMPI_MCA_mpi_yield_when_idle", "1");
+    // By itself mpirun takes 8 minutes to notice that a host is gone, or its network, and ranks wait for it until then.
+    set_unless_given(variables, "OMPI_MCA_oob_tcp_keepalive_time", "20");
+    set_unless_given(variables, "OMPI_MCA_oob_tcp_keepalive_intvl", "5");
+    set_unless_given(variables, "OMPI_MCA_oob_tcp_keepalive_probes", "4");
     if (!shared_folder.empty()) {
         set_unless_given(variables, "OMPI_MCA_orte_tmpdir_base", shared_folder);
         set_unless_given(variables, "OMPI_MCA_btl_vader_backing_directory", shared_folder);

@@ -15,6 +15,8 @@
 #include "core/mpi_check.hpp"
 #include "launch/die_with_parent.hpp"
 #include "worker/calibration.hpp"
+#include "worker/hosts.hpp"
+#include "worker/late_files.hpp"
 #include "worker/probe.hpp"
 #include "worker/program_trial.hpp"
 #include "worker/simulated_trial.hpp"
@@ -72,6 +74,8 @@ void keep_freed_memory() {
 /// `folder` takes what a program is given.
 void run(const TrialRequest& request, const std::filesystem::path& folder) {
     const ProcessGroup world = ProcessGroup::world();
+    require_distinct_names(world);
+    tidy_shared_files(request.trial);
     TrialRecord record(world, request.journal, request.trial, on_host_of_rank_0(world));
     record.write_end(request.cell.scheme.is_program() ? run_program_trial(request, folder, record)
                                                       : run_trial(request, world, record));
@@ -93,7 +97,12 @@ int run_rank(int argc, char** argv) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     // Nothing is caught here, so that an error ends all ranks before it unwinds this one.
     std::set_terminate(end_rank);
-    request_at_work = read_request(argv[1]);
+    request_at_work = own_request(argv[1]);  // for the journal, should the next line fail
+    {
+        const ProcessGroup world = ProcessGroup::world();
+        require_contact(world, host_limit_s(world.size()));
+        request_at_work = shared_request(argv[1], world);
+    }
     if (request_at_work->purpose == Purpose::verify) keep_freed_memory();
     run(*request_at_work, std::filesystem::absolute(argv[1]).parent_path());
     MPI_Finalize();

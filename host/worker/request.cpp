@@ -4,6 +4,7 @@
 #include <array>
 #include <fstream>
 #include <initializer_list>
+#include <iterator>
 #include <string_view>
 
 #include <gnnbench/error.hpp>
@@ -91,16 +92,23 @@ void write_request(const std::string& path, const TrialRequest& request) {
     if (!out) throw EnvironmentError("cannot write the trial's request '" + path + "'; is the disk full?");
 }
 
-TrialRequest read_request(const std::string& path) {
+std::string request_text(const std::string& path) {
     std::ifstream in(path);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
     if (!in) throw EnvironmentError("cannot read the trial's request '" + path + "'");
+    return text;
+}
+
+TrialRequest request_from_text(const std::string& text, const std::string& path) {
     json j;
     try {
-        j = json::parse(in);
+        j = json::parse(text);
     } catch (const json::exception& error) {
         throw SpecError("'" + path + "' is not a trial request: " + error.what());
     }
     return request_from_json(j);
 }
+
+TrialRequest read_request(const std::string& path) { return request_from_text(request_text(path), path); }
 
 }  // namespace gnnbench

@@ -47,5 +47,8 @@ TrialRequest request_from_json(const nlohmann::json& j);
 /// Throws EnvironmentError where the file cannot be written or read, SpecError where it is no request.
 void write_request(const std::string& path, const TrialRequest& request);
 TrialRequest read_request(const std::string& path);
+/// Its two halves; `path` is for messages.
+std::string request_text(const std::string& path);
+TrialRequest request_from_text(const std::string& text, const std::string& path);
 
 }  // namespace gnnbench

@@ -45,7 +45,8 @@ IndexMap::Places room_for(const Header& header) {
 std::span<const std::byte> bytes_of(std::span<const std::int32_t> ids) { return std::as_bytes(ids); }
 
 /// What the first rank of a host has, in a file that the host's ranks map; it has no name any more when this returns.
-/// Without a value where the file cannot be written.
+/// Without a value where the file cannot be written, or a rank does not see it: containers of one host may each have a /tmp
+/// of their own.
 std::optional<IndexMap::Places> mapped_places(const IndexMap::Places& first, const Header& header,
                                               const ProcessGroup& host) {
     std::optional<TemporaryFolder> folder;
@@ -63,8 +64,14 @@ std::optional<IndexMap::Places> mapped_places(const IndexMap::Places& first, con
         }
     name = host.all_gather(name)[0];
     if (name.empty()) return std::nullopt;
-    const auto file = std::make_shared<MappedFile>(name);
-    host.barrier();
+    std::shared_ptr<MappedFile> file;
+    try {
+        file = std::make_shared<MappedFile>(name);
+    } catch (const Error&) {
+        file.reset();
+    }
+    const bool seen = file && file->bytes().size() == usize(header.numbers()) * id_bytes;
+    if (host.maximum({seen ? 0.0 : 1.0})[0] > 0) return std::nullopt;
     return places_in(file->bytes(), header, file);
 }
 

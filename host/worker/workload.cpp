@@ -16,6 +16,8 @@
 #include "partition/ordered.hpp"
 #include "plugin/agreement.hpp"
 #include "spec/setting.hpp"
+#include "worker/hosts.hpp"
+#include "worker/late_files.hpp"
 #include "worker/store_share.hpp"
 #include "worker/verification.hpp"
 
@@ -116,8 +118,12 @@ ModelSpec model_for(const Cell& cell, const DatasetView& data) {
 
 Workload load_workload(const TrialRequest& request, const ProcessGroup& group) {
     const Cell& cell = request.cell;
-    Workload w{
-        .store = Store::open(request.store), .sample = {}, .data = {}, .model = {}, .train = {}, .initial = {}};
+    Workload w{.store = open_on_all(request.store, group, host_limit_s(group.size())),
+               .sample = {},
+               .data = {},
+               .model = {},
+               .train = {},
+               .initial = {}};
     check_shares(w.store, group, cell.threads_per_rank);
     w.data = w.store.view(cell.dataset.split);
     w.model = model_for(cell, w.data);

@@ -80,6 +80,21 @@ TEST_CASE("the launcher's own words are part of the reason, unless they say noth
     CHECK(launcher_words(rule + "\n" + std::string(1000, 'x')).empty());
 }
 
+TEST_CASE("a host that mpirun lost is named, and what ssh said of one that cannot be reached") {
+    const std::string rule(75, '-');
+    CHECK(launcher_words(
+              rule +
+              "\nORTE has lost communication with a remote daemon.\n\n  HNP daemon   : [[61437,0],0] on node n1\n"
+              "  Remote daemon: [[61437,0],1] on node n2\n\nThis is usually due to either a failure of the TCP\n" +
+              rule + "\n") == "host n2 does not answer any more: it went down, or the network to it did");
+    const std::string message =
+        rule + "\nORTE was unable to reliably start one or more daemons.\nThis is usual.\n" + rule + "\n";
+    CHECK(launcher_words("ssh: connect to host n2 port 22: No route to host\n" + message) ==
+          "ORTE was unable to reliably start one or more daemons (ssh: connect to host n2 port 22: No route to "
+          "host)");
+    CHECK(launcher_words(message) == "ORTE was unable to reliably start one or more daemons");
+}
+
 TEST_CASE("a file beyond the limit on its size is named as the cause of the signal") {
     CHECK(
         classify(signs_of(exited(128 + SIGXFSZ))).reason ==

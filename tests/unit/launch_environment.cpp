@@ -103,6 +103,23 @@ TEST_CASE("ranks of one host open no ports, unless the user's settings say so") 
     CHECK(has(users, "OMPI_MCA_btl=self,tcp"));
     CHECK_FALSE(has(users, "OMPI_MCA_btl=^tcp,openib,ofi"));
     CHECK_FALSE(has_name(users, "LD_PRELOAD"));
+    CHECK(has(users, "OMPI_MCA_osc=^ucx"));  // which would make no window over TCP
+    CHECK_FALSE(has_name(local_trial_environment({}, open_mpi, load, "T", ""), "OMPI_MCA_osc"));
+    CHECK_FALSE(has_name(local_trial_environment({"OMPI_MCA_btl=tcp"}, later, load, "T", ""), "OMPI_MCA_osc"));
+}
+
+TEST_CASE("a host that is gone is noticed within a minute, unless the user's settings say otherwise") {
+    const auto seconds = [](const Environment& variables, const std::string& name) {
+        const std::string prefix = "OMPI_MCA_oob_tcp_keepalive_" + name + '=';
+        for (const std::string& v : variables)
+            if (v.starts_with(prefix)) return std::stoi(v.substr(prefix.size()));
+        return -1;
+    };
+    const Environment ours = trial_environment({}, open_mpi, {2, 1, 4}, "T", "");
+    CHECK(seconds(ours, "time") > 0);
+    CHECK(seconds(ours, "time") + seconds(ours, "intvl") * seconds(ours, "probes") < 60);
+    CHECK(seconds(trial_environment({"OMPI_MCA_oob_tcp_keepalive_time=300"}, open_mpi, {2, 1, 4}, "T", ""),
+                  "time") == 300);
 }
 
 TEST_CASE("ranks that a resource manager may place on several hosts keep their network") {
