@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <gnnbench/backend.hpp>
+#include <gnnbench/error.hpp>
 #include <gnnbench/random.hpp>
 
 #include "contract/not_here.hpp"
@@ -151,6 +152,40 @@ TEST_CASE("cuda: deterministic products add up in one order, in every process an
     const auto prepared = backend->prepare(a, TransposedProducts::wanted);
     CHECK((product(*backend, *prepared, width, 0, width, true) !=
            product(*backend, *prepared, width, 0, width, true)));
+}
+
+TEST_CASE(
+    "cuda: what cuSPARSE refuses, or memory is short for, leaves other products and the backend as they were") {
+    if (!emulated()) return contract::not_here("whose calls a test can let fail");
+    constexpr std::int64_t width = 17;
+    const auto reference = catalog().kernel("reference")->create({.params = Params(std::span<const ParamDecl>())});
+    std::vector<std::string> failures = {"cusparseSpMM:1", "cusparseSpMM:9", "cusparseSpMM_preprocess:1"};
+    for (int call = 1; call <= 16; ++call) failures.push_back("cudaMalloc:" + std::to_string(call));
+    std::int64_t rows = 100;  // of another matrix each time: choices are kept by pattern
+    int out_of_memory = 0;
+    for (const std::string& failure : failures) {
+        const Csr a = uneven_matrix(++rows, 1200, 3);
+        const auto expected = reference->prepare(a);
+        const auto wanted = product(*reference, *expected, width, 0, width);
+        const auto backend = created(cuda("auto", {width}));
+        const bool refusal = failure.starts_with("cusparse");
+        INFO(failure);
+        setenv("GNNBENCH_EMULATED_FAILURE", failure.c_str(), 1);
+        try {
+            const auto prepared = backend->prepare(a);
+            if (failure == "cusparseSpMM:1") CHECK(prepared->format.find("cusparse") == std::string::npos);
+            const auto found = product(*backend, *prepared, width, 0, width);
+            CHECK(largest_difference(found, wanted) < 1e-4);
+        } catch (const OutOfMemory&) {
+            CHECK(!refusal);
+            ++out_of_memory;
+        }
+        unsetenv("GNNBENCH_EMULATED_FAILURE");
+        const auto again = backend->prepare(a);
+        CHECK(largest_difference(product(*backend, *again, width, 0, width), wanted) < 1e-4);
+    }
+    CHECK(out_of_memory > 3);
+    CHECK(out_of_memory < 16);
 }
 
 TEST_CASE("cuda: whoever plans a job that is to have more ranks than there are devices refuses it") {
