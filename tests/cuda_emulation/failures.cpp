@@ -23,19 +23,15 @@ struct Failure {
 };
 
 /// What the variable says; a test that spells it wrong must not pass.
-Failure asked() {
-    const char* text = std::getenv("GNNBENCH_EMULATED_FAILURE");
-    if (!text || !*text) return {};
+Failure asked(const std::string& text) {
+    if (text.empty()) return {};
     Failure f;
     std::string rest = text;
     f.kills = rest.starts_with("kill:");
     if (f.kills) rest.erase(0, 5);
     char call[64] = "";
-    if (std::sscanf(rest.c_str(), "%63[A-Za-z_]:%ld:%d", call, &f.from, &f.rank) < 2) {
-        std::fprintf(stderr, "emulated device: GNNBENCH_EMULATED_FAILURE=%s: expected [kill:]CALL:NUMBER[:RANK]\n",
-                     text);
-        std::abort();
-    }
+    if (std::sscanf(rest.c_str(), "%63[A-Za-z_]:%ld:%d", call, &f.from, &f.rank) < 2)
+        broken("GNNBENCH_EMULATED_FAILURE=%s: expected [kill:]CALL:NUMBER[:RANK]", text.c_str());
     f.call = call;
     return f;
 }
@@ -50,8 +46,15 @@ int this_rank() {
 }  // namespace
 
 bool fails(const char* call) {
-    static const Failure failure = asked();
+    static std::string known;
+    static Failure failure;
     static long calls = 0;
+    const char* text = std::getenv("GNNBENCH_EMULATED_FAILURE");
+    if (const std::string now = text ? text : ""; now != known) {
+        known = now;
+        failure = asked(known);
+        calls = 0;
+    }
     if (failure.call != call || ++calls < failure.from) return false;
     if (failure.rank >= 0 && failure.rank != this_rank()) return false;
     if (failure.kills) std::raise(SIGKILL);

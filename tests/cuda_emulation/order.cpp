@@ -125,13 +125,13 @@ void watch_memory(const char* base, std::size_t bytes) {
     memory = {base, bytes, static_cast<Cell*>(cells), std::vector<bool>(bytes / cell_bytes / page_cells)};
 }
 
-void reads_cell(std::size_t at) {
+namespace {
+
+void copies_out_cell(std::size_t at) {
     Cell& cell = memory.cells[at];
     memory.used[at / page_cells] = true;
-    if (cell.written == never)
-        broken("%s reads device memory at %p that nothing has written since it was allocated",
-               words(site_of(number_at_work)), static_cast<const void*>(memory.base + at * cell_bytes));
-    if (cell.written != 0 && cell.written != number_at_work && !knows(*clock_at_work, cell.written))
+    if (cell.written != never && cell.written != 0 && cell.written != number_at_work &&
+        !knows(*clock_at_work, cell.written))
         unordered(at, "is written by", cell.written, "a read by");
     // In the place of an earlier read that this one comes after, if there is one.
     Number* to = cell.read.data();
@@ -141,6 +141,15 @@ void reads_cell(std::size_t at) {
             break;
         }
     *to = number_at_work;
+}
+
+}  // namespace
+
+void reads_cell(std::size_t at) {
+    if (memory.cells[at].written == never)
+        broken("%s reads device memory at %p that nothing has written since it was allocated",
+               words(site_of(number_at_work)), static_cast<const void*>(memory.base + at * cell_bytes));
+    copies_out_cell(at);
 }
 
 void writes_cell(std::size_t at) {
@@ -159,6 +168,7 @@ void writes_cell(std::size_t at) {
 
 void reads(const void* at, std::size_t bytes) { each_cell(at, bytes, reads_cell); }
 void writes(const void* at, std::size_t bytes) { each_cell(at, bytes, writes_cell); }
+void copies_out(const void* at, std::size_t bytes) { each_cell(at, bytes, copies_out_cell); }
 
 void memory_begins(const char* at, std::size_t bytes) {
     each_cell(at, bytes, [](std::size_t cell) {

@@ -66,6 +66,8 @@ constexpr std::size_t cell_bytes = 4;
 /// them to write.
 void reads(const void* at, std::size_t bytes);
 void writes(const void* at, std::size_t bytes);
+/// A read whose values may not matter: a copy to the host of a whole buffer, of which only a part has been written.
+void copies_out(const void* at, std::size_t bytes);
 /// The same of one cell.
 void reads_cell(std::size_t cell);
 void writes_cell(std::size_t cell);

@@ -27,11 +27,18 @@ int number_in(const char* variable) {
     return text ? std::atoi(text) : 0;
 }
 
-/// A device works while the host goes on: by seed, some of its streams get somewhere now.
+int seed() {
+    static const int asked = number_in("GNNBENCH_EMULATED_SEED");
+    return asked;
+}
+std::minstd_rand chance(static_cast<unsigned>(seed()));
+
+/// Every other time, if there is a seed.
+bool by_chance() { return seed() != 0 && chance() % 2 == 0; }
+
+/// A device works while the host goes on: some of its streams get somewhere now.
 void progress_by_chance() {
-    static const int seed = number_in("GNNBENCH_EMULATED_SEED");
-    static std::minstd_rand chance(static_cast<unsigned>(seed));
-    if (seed == 0 || chance() % 2 == 0) return;
+    if (!by_chance()) return;
     Stream& stream = *streams[chance() % streams.size()];
     const auto waiting = static_cast<long>(stream.work.size());
     if (waiting > 0) run_until(stream, stream.done + 1 + static_cast<long>(chance()) % waiting);
@@ -138,7 +145,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
         host_keeps(source, bytes, number);
     } else if (kind == cudaMemcpyDeviceToHost) {
         const Number number = later(stream, site, [=] {
-            reads(from, bytes);
+            copies_out(from, bytes);
             const OpenHost open(to);
             std::memcpy(to, from, bytes);
         });
@@ -179,7 +186,7 @@ cudaError_t cudaStreamQuery(cudaStream_t s) {
     if (fails("cudaStreamQuery")) return cudaErrorLaunchFailure;
     // A device takes its time: the host asks so many times in vain.
     static const int in_vain = number_in("GNNBENCH_EMULATED_NOT_READY");
-    if (!s->work.empty() && s->asked_in_vain < in_vain) {
+    if (!s->work.empty() && (s->asked_in_vain < in_vain || by_chance())) {
         ++s->asked_in_vain;
         return cudaErrorNotReady;
     }

@@ -1,11 +1,13 @@
 // What the kernel `cuda` asks of cuSPARSE, and in which order it adds up. Runs on a device, and on the emulator, which refuses
 // what the manual does not allow.
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 
 #include <catch2/catch.hpp>
 
 #include <gnnbench/backend.hpp>
+#include <gnnbench/error.hpp>
 #include <gnnbench/random.hpp>
 
 #include "contract/not_here.hpp"
@@ -151,6 +153,113 @@ TEST_CASE("cuda: deterministic products add up in one order, in every process an
     const auto prepared = backend->prepare(a, TransposedProducts::wanted);
     CHECK((product(*backend, *prepared, width, 0, width, true) !=
            product(*backend, *prepared, width, 0, width, true)));
+}
+
+namespace {
+
+/// What verbs make of matrices of three rows, which `place` says where they lie: the i-th of them [3 × 8].
+std::vector<std::vector<double>> verbs_on(Backend& k, const PreparedMatrix& a, const PreparedMatrix& both,
+                                          const std::function<MatrixView(int)>& place) {
+    const MatrixView x = place(0), y = place(1), z = place(2), w = place(3);
+    const std::vector<std::int32_t> order = {2, 0, 1};
+    const Array<std::int32_t> rows = k.upload(std::span<const std::int32_t>(order));
+    const Matrix packed = k.matrix(3, 8), sums = k.matrix(1, 8), square = k.matrix(8, 8);
+    std::vector<std::vector<double>> out;
+    const auto keep = [&](MatrixView m) {
+        k.copy(m, packed);
+        out.push_back(k.download(packed).values);
+    };
+    std::vector<double> values(24);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = noise(11, static_cast<std::int64_t>(i));
+    k.upload(std::span<const double>(values), packed);
+    k.copy(packed, x);
+    k.fill(y, 0.5);
+    k.axpby(2, x, -1, y);
+    keep(y);
+    k.spmm(a, x, z);
+    keep(z);
+    k.spmm(a, x, z, {-0.5, 2}, {.activation = Activation::leaky_relu, .dropout = {}});
+    keep(z);
+    k.spmm_transposed(both, z, y, {1, 1});
+    keep(y);
+    k.gather_rows(y, rows.data(), w);
+    k.scatter_add_rows(x, rows.data(), w);
+    keep(w);
+    k.dropout({.activation = Activation::relu, .dropout = {}}, w, z);
+    k.apply_backward({.activation = Activation::relu, .dropout = {}}, z, y, w);
+    keep(w);
+    k.gemm(Transpose::yes, x, Transpose::no, y, square);
+    k.gemm(Transpose::no, x, Transpose::no, square, z);
+    keep(z);
+    k.column_sums(z, sums);
+    out.push_back(k.download(sums).values);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("cuda: rows that lie further apart than 32 bits count") {
+    if (!emulated()) return contract::not_here("which has address space without memory");
+    setenv("GNNBENCH_EMULATED_BYTES", "17179869184", 1);
+    constexpr std::int64_t apart = (std::int64_t{1} << 30) + 64;  // the third begins behind 2³¹ elements
+    const auto reference = catalog().kernel("reference")->create({.params = Params(std::span<const ParamDecl>())});
+    const Csr a = uneven_matrix(3, 3, 4);
+    std::vector<std::vector<double>> expected;
+    {
+        std::vector<Matrix> places;
+        for (int i = 0; i < 4; ++i) places.push_back(reference->matrix(3, 8));
+        expected = verbs_on(*reference, *reference->prepare(a), *reference->prepare(a, TransposedProducts::wanted),
+                            [&](int i) { return places[static_cast<std::size_t>(i)].view(); });
+    }
+    for (const char* how : {"rows", "balanced", "panels", "cusparse", "deterministic"}) {
+        INFO(how);
+        const auto backend = created(cuda(how));
+        const auto prepared = backend->prepare(a), both = backend->prepare(a, TransposedProducts::wanted);
+        const Buffer far = backend->allocate(static_cast<std::size_t>(2 * apart + 64) * sizeof(float));
+        const auto found = verbs_on(*backend, *prepared, *both, [&](int i) {
+            return MatrixView{static_cast<float*>(far.data()) + std::ptrdiff_t{8} * i, 3, 8, apart, DType::f32};
+        });
+        REQUIRE(found.size() == expected.size());
+        for (std::size_t step = 0; step < found.size(); ++step) {
+            INFO("step " << step);
+            CHECK(largest_difference(found[step], expected[step]) < 1e-4);
+        }
+    }
+    unsetenv("GNNBENCH_EMULATED_BYTES");
+}
+
+TEST_CASE(
+    "cuda: what cuSPARSE refuses, or memory is short for, leaves other products and the backend as they were") {
+    if (!emulated()) return contract::not_here("whose calls a test can let fail");
+    constexpr std::int64_t width = 17;
+    const auto reference = catalog().kernel("reference")->create({.params = Params(std::span<const ParamDecl>())});
+    std::vector<std::string> failures = {"cusparseSpMM:1", "cusparseSpMM:9", "cusparseSpMM_preprocess:1"};
+    for (int call = 1; call <= 16; ++call) failures.push_back("cudaMalloc:" + std::to_string(call));
+    std::int64_t rows = 100;  // of another matrix each time: choices are kept by pattern
+    int out_of_memory = 0;
+    for (const std::string& failure : failures) {
+        const Csr a = uneven_matrix(++rows, 1200, 3);
+        const auto expected = reference->prepare(a);
+        const auto wanted = product(*reference, *expected, width, 0, width);
+        const auto backend = created(cuda("auto", {width}));
+        const bool refusal = failure.starts_with("cusparse");
+        INFO(failure);
+        setenv("GNNBENCH_EMULATED_FAILURE", failure.c_str(), 1);
+        try {
+            const auto prepared = backend->prepare(a);
+            if (failure == "cusparseSpMM:1") CHECK(prepared->format.find("cusparse") == std::string::npos);
+            const auto found = product(*backend, *prepared, width, 0, width);
+            CHECK(largest_difference(found, wanted) < 1e-4);
+        } catch (const OutOfMemory&) {
+            CHECK(!refusal);
+            ++out_of_memory;
+        }
+        unsetenv("GNNBENCH_EMULATED_FAILURE");
+        const auto again = backend->prepare(a);
+        CHECK(largest_difference(product(*backend, *again, width, 0, width), wanted) < 1e-4);
+    }
+    CHECK(out_of_memory > 3);
+    CHECK(out_of_memory < 16);
 }
 
 TEST_CASE("cuda: whoever plans a job that is to have more ranks than there are devices refuses it") {
