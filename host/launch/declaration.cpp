@@ -56,6 +56,7 @@ LauncherDeclaration::Jobs jobs_of(const json& j) {
     LauncherDeclaration::Jobs jobs{.submit = question_of(j.at("submit")),
                                    .doubled = j.at("submit").value("doubled", ""),
                                    .array = {},
+                                   .patience_s = j.value("patience", 0.0),
                                    .ask = questions_of(j),
                                    .states = j.at("states"),
                                    .cancel = words_of(j, "cancel")};

@@ -64,6 +64,7 @@ struct LauncherDeclaration {
         Inquiry submit;
         std::string doubled;  ///< a character that the scheduler replaces in the log's name unless it is doubled
         std::optional<Array> array;
+        double patience_s = 0;     ///< for which a job that no answer mentions may still be there
         std::vector<Inquiry> ask;  ///< the first lists current jobs, others also former ones
         std::map<std::string, std::vector<std::string>> states;  ///< meaning → the scheduler's words
         WordsTemplate cancel;

@@ -98,7 +98,7 @@ std::string JobQueue::submit(const BatchJob& job) const {
                     program, declaration_.name, said.empty() ? "it is empty" : said));
 }
 
-QueuedJob JobQueue::job_of(const Match& match) const {
+QueuedJob JobQueue::job_of(const Match& match, bool former) const {
     const auto text = [&](const char* group) {
         const auto found = match.find(group);
         return found == match.end() ? std::string() : found->second;
@@ -121,6 +121,7 @@ QueuedJob JobQueue::job_of(const Match& match) const {
     if (means == "ok" && !exit.empty() && exit != "0") means = "failed";
     if (!exit.empty() && exit != "0") job.reason = "exit code " + exit;
     job.by_itself = means == "failed";
+    if (means.empty() && former) means = "broken";
     if (means == "broken") means = "failed";  // a node or the scheduler, which says nothing of the job
     // A word that the file does not list is taken for one of a live job: to wait loses nothing.
     job.state = means == "running"                    ? QueuedJob::State::running
@@ -130,10 +131,10 @@ QueuedJob JobQueue::job_of(const Match& match) const {
     return job;
 }
 
-std::vector<QueuedJob> JobQueue::answer(const Inquiry& question, const Values& values) const {
+std::vector<QueuedJob> JobQueue::answer(const Inquiry& question, const Values& values, bool former) const {
     const std::string text = launcher_output(declaration_, question.run, values);
     std::vector<QueuedJob> jobs;
-    for (const Match& m : matches_of(question.find, text)) jobs.push_back(job_of(m));
+    for (const Match& m : matches_of(question.find, text)) jobs.push_back(job_of(m, former));
     const bool blank = text.find_first_not_of(" \t\r\n") == std::string::npos;
     const bool lists_nothing = question.empty.empty() ? blank : blank || is_found(question.empty, text);
     if (jobs.empty() && !lists_nothing)
@@ -156,14 +157,14 @@ std::vector<QueuedJob> JobQueue::jobs_named(const std::string& prefix, bool also
             if (ours && !known) jobs.push_back(std::move(job));
         }
     };
-    add(answer(questions.front(), values));
+    add(answer(questions.front(), values, false));
     for (std::size_t q = 1; also_former && q < questions.size(); ++q) {
         const bool one_each = mentions(questions[q].run, "id");
         for (const std::string& id : one_each ? ids : std::vector<std::string>{""}) {
             if (one_each) values["id"] = {id};
             // Many clusters keep no accounts, and the program then fails: what is listed now is all there is.
             try {
-                add(answer(questions[q], values));
+                add(answer(questions[q], values, true));
             } catch (const EnvironmentError&) {  // NOLINT(bugprone-empty-catch)
             }
         }
@@ -182,8 +183,12 @@ LaunchEnd JobQueue::end_of(const QueuedJob& job) const {
     LaunchEnd end;
     // A job that ended well and left a trial open did not do what it was submitted for.
     end.status = job.end == TrialStatus::ok ? TrialStatus::failed : job.end;
-    end.reason = fmt::format("{}'s job {} ended {}{}", declaration_.scheduler, job.label(), job.word,
-                             job.reason.empty() ? "" : " (" + job.reason + ")");
+    // Accounts have numbers for words.
+    const bool number = job.word.find_first_not_of("0123456789") == std::string::npos;
+    const std::string why =
+        number ? "code " + job.word + (job.reason.empty() ? "" : ", " + job.reason) : job.reason;
+    end.reason = fmt::format("{}'s job {} ended {}{}", declaration_.scheduler, job.label(),
+                             number ? to_text(end.status) : job.word, why.empty() ? "" : " (" + why + ")");
     return end;
 }
 

@@ -61,8 +61,9 @@ public:
     LaunchEnd end_of(const QueuedJob& job) const;
 
 private:
-    std::vector<QueuedJob> answer(const Inquiry& question, const Values& values) const;
-    QueuedJob job_of(const std::map<std::string, std::string, std::less<>>& match) const;
+    /// `former`: what the question tells of is no longer listed by the first one.
+    std::vector<QueuedJob> answer(const Inquiry& question, const Values& values, bool former) const;
+    QueuedJob job_of(const std::map<std::string, std::string, std::less<>>& match, bool former) const;
 
     LauncherDeclaration declaration_;
 };

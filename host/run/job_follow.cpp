@@ -183,6 +183,13 @@ void JobFollower::report_outcome(const StartedTrial& trial, const TrialResult& r
     progress_.message(trial_message(trial.label, result));
 }
 
+/// Whether a job that no answer mentioned has been unseen for long enough.
+bool JobFollower::is_gone(Task& task, double patience_s) {
+    const auto now = std::chrono::steady_clock::now();
+    if (++task.unseen == 1) task.unseen_since = now;
+    return task.unseen > most_unseen && now - task.unseen_since >= std::chrono::duration<double>(patience_s);
+}
+
 /// One question covers all jobs of a scheduler.
 std::vector<QueuedJob> JobFollower::listed_jobs(const JobQueue& queue) const {
     std::vector<std::string> unseen;
@@ -219,7 +226,7 @@ bool JobFollower::read_queue() {
                 news = news || task.job.word != found->word;
                 task.job = *found;
                 task.unseen = 0;
-            } else if (++task.unseen > most_unseen) {
+            } else if (is_gone(task, launcher.jobs->patience_s)) {
                 task.job = {.id = batch.job,
                             .element = task.element,
                             .name = batch.name,

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
@@ -46,9 +47,10 @@ private:
     struct Task {
         std::size_t number = 0;  ///< in its folder
         std::size_t batch = 0;
-        std::string element;                          ///< of an array; else empty
-        std::optional<JournalTail> tail;              ///< empty once it is collected
-        QueuedJob job;                                ///< as last seen
+        std::string element;              ///< of an array; else empty
+        std::optional<JournalTail> tail;  ///< empty once it is collected
+        QueuedJob job;                    ///< as last seen
+        std::chrono::steady_clock::time_point unseen_since{};
         int unseen = 0;                               ///< polls of the queue since then that did not list it
         std::map<std::string, StartedTrial> started;  ///< trials, by UUID
         std::set<std::string> skipped;                ///< cells, by digest, that its nodes cannot run
@@ -64,6 +66,7 @@ private:
     bool read_journals();
     void read_line(Submission& submission, Task& task, const nlohmann::json& line);
     void report_outcome(const StartedTrial& trial, const TrialResult& result);
+    static bool is_gone(Task& task, double patience_s);
     bool read_queue();
     void collect(Submission& submission, Task& task);
     /// Trials that an ended job never began.

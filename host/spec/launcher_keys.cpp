@@ -164,12 +164,19 @@ const LauncherKey launcher_key_table[] = {
      {},
      "Matches an answer that lists no job; without it, only an empty answer does. Any other is taken for none, "
      "and the program is asked again"},
+    {"jobs.patience",
+     V::number,
+     false,
+     {},
+     "Seconds after which a job that no answer mentions counts as gone, where accounts are written late; a few "
+     "polls of "
+     "the queue in any case"},
     {"jobs.states",
      V::section,
      true,
      {},
      "The scheduler's words for states, and `exit 271` for an exit code. A word that is not listed is taken for "
-     "one of a live job"},
+     "one of a live job; of a later question, for one of a job that a node ended"},
     {"jobs.states.waiting", V::texts, false, {}, "Not started"},
     {"jobs.states.running", V::texts, false, {}, "Started, and not ended"},
     {"jobs.states.ok", V::texts, false, {}, "Ended; if its script has another exit code than 0, it failed"},

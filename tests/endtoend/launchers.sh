@@ -23,6 +23,14 @@ end_all() {
 }
 cleanup=(end_all)
 fresh() { rm -rf "$work"/gnnbench.sqlite* "$work"/state/*; echo "$1" >state/kind; }
+until_submitted() {
+    local i
+    for ((i = 0; i < 200; i++)); do
+        compgen -G "state/jobs/*/pid" >/dev/null && return 0
+        sleep 0.1
+    done
+    fail "no job was submitted within 20 s"
+}
 submissions() { grep -c "^$1 " state/calls; }
 
 # --- launchers are listed, and one that is not there is an error with its place --------------------------------------
@@ -94,10 +102,7 @@ rm state/refuse
 touch state/hold
 "$bin/gnnbench" run tiny.yaml --launcher gridengine --no-verify --set trials=1 --set launcher.jobs=one --set launcher.poll=1 >out 2>err &
 host=$!
-for ((i = 0; i < 100; i++)); do
-    [[ -e state/jobs ]] && break
-    sleep 0.1
-done
+until_submitted
 echo "under maintenance" >state/garble
 for ((i = 0; i < 60; i++)); do
     grep -q "does not answer; retrying" err && break
@@ -109,14 +114,11 @@ wait "$host" || code=$?
 expect_code 0 "a scheduler that answers nonsense for a while"
 expect_text err "Grid Engine does not answer; retrying" "a scheduler that answers nonsense for a while"
 expect_value "$ok" 3 "a scheduler that answers nonsense for a while"
-fresh gridengine
+fresh pbs
 touch state/hold state/forget
-"$bin/gnnbench" run tiny.yaml --launcher gridengine --no-verify --set trials=1 --set launcher.jobs=one --set launcher.poll=1 >out 2>err &
+"$bin/gnnbench" run tiny.yaml --launcher pbs --no-verify --set trials=1 --set launcher.jobs=one --set launcher.poll=1 >out 2>err &
 host=$!
-for ((i = 0; i < 100; i++)); do
-    [[ -e state/jobs ]] && break
-    sleep 0.1
-done
+until_submitted
 kill -KILL -- "-$(cat state/jobs/*/pid)"
 rm -r state/jobs
 code=0
