@@ -67,6 +67,18 @@ awk -v s="$(ask "SELECT min(total_comm_s) FROM epochs WHERE rank = 1 AND warmup 
     fail "$epoch bytes an epoch cannot cross $rate Mbit/s in the recorded time: $(ask "SELECT min(total_comm_s) FROM epochs WHERE rank = 1")"
 on h0 tc qdisc delete dev net0 root
 
+# Each pair of ranks has the way that fits: of four ranks on two hosts, those of one host share its memory under MPI.
+sent_before="$(sent_by 0)"
+within_before="$(sent_within 0)"
+gnnbench run wide.yaml --no-verify --set gpus=4
+expect_code 0 "two ranks on each of two hosts"
+sent=$(($(sent_by 0) - sent_before))
+within=$(($(sent_within 0) - within_before))
+counted="$(ask "SELECT sum(sent_bytes) FROM volumes WHERE rank IN (0, 2) AND gpus = 4")"
+# Less than half of it was for the other rank on h0.
+awk -v s="$sent" -v w="$within" -v c="$counted" 'BEGIN { exit !(s > 0.25 * c && w < 0.05 * c) }' ||
+    fail "of $counted bytes of the ranks on h0, $sent went over the cable and $within by TCP within h0"
+
 # A network of long ways: what waits for it is waiting in the records.
 if python3 "$here/long_cable.py" --possible; then
     begin_anew
