@@ -69,7 +69,11 @@ HostStatement::HostStatement(const Problem& problem, std::int64_t element_bytes,
 void HostStatement::prepares(std::int64_t rows, std::int64_t cols, std::int64_t nonzeros) {
     if (device_on_host_) {
         const bool packs = nonzeros >= host_bytes::packed_from * cols;
-        const std::int64_t packed = packs ? host_bytes::packed_columns * cols * element_bytes_ : 0;
+        // Attention packs twice as many columns of its operand, and four numbers a head beside them.
+        const std::int64_t heads = problem_.model.most_heads();
+        const std::int64_t columns =
+            heads > 0 ? 2 * host_bytes::packed_columns + 4 * heads : host_bytes::packed_columns;
+        const std::int64_t packed = packs ? columns * cols * element_bytes_ : 0;
         packed_ = std::max(packed_, packed);
         take(2 * packed);
         let_go(2 * packed);

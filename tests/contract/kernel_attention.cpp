@@ -88,9 +88,9 @@ struct TwinRows {
 };
 
 /// Forward, in one stage and in two, with scores near each other and far apart.
-void compare_forward(BackendPair& pair, std::span<const Shape> of) {
-    const Csr a = matrix(40, 150);
-    const Csr halves[] = {columns(a, 0, 70), columns(a, 70, 150)};
+void compare_forward(BackendPair& pair, std::span<const Shape> of, const Csr& a) {
+    const std::int64_t cut = a.cols * 7 / 15, rest = a.cols - cut;
+    const Csr halves[] = {columns(a, 0, cut), columns(a, cut, a.cols)};
     for (const Shape s : of)
         for (const auto& [spread, rate] : {std::pair{1.0, 0.0}, {30.0, 0.0}, {1.0, 0.5}}) {
             INFO(s.heads << " heads, width " << s.width << ", scores up to " << 2 * spread << ", dropout " << rate
@@ -107,13 +107,14 @@ void compare_forward(BackendPair& pair, std::span<const Shape> of) {
                 no_slopes.slopes.cols = no_slopes.slope_sums.cols = 0;
                 k.attend(*prepared, heads, b[i], l[i], no_slopes, {});
                 std::unique_ptr<PreparedMatrix> parts[] = {k.prepare(halves[0]), k.prepare(halves[1])};
-                k.attend(*parts[0], heads, b[i].rows_from(0, 70), l[i], staged[i], {.first = true, .last = false});
-                k.attend(*parts[1], heads, b[i].rows_from(70, 80), l[i], staged[i],
+                k.attend(*parts[0], heads, b[i].rows_from(0, cut), l[i], staged[i],
+                         {.first = true, .last = false});
+                k.attend(*parts[1], heads, b[i].rows_from(cut, rest), l[i], staged[i],
                          {.first = false, .last = true});
                 k.synchronize(StreamRole::compute);
             });
             // An exponential's argument of so many rounds by as much.
-            const double allowed = pair.tolerance(150) * (1 + spread) / (1 - rate);
+            const double allowed = pair.tolerance(a.cols) * (1 + spread) / (1 - rate);
             CHECK(whole.difference() < allowed);
             CHECK(staged.difference() < allowed);
             CHECK(evaluated.z.difference() < allowed);
@@ -124,50 +125,106 @@ void compare_forward(BackendPair& pair, std::span<const Shape> of) {
         }
 }
 
+/// Backward likewise; `back` is a transposed matrix.
+void compare_backward(BackendPair& pair, Shape s, const Csr& back, double spread, double rate) {
+    INFO(s.heads << " heads, width " << s.width << ", scores up to " << 2 * spread << ", dropout " << rate << ", "
+                 << pair.what);
+    const Csr a = transposed(back);
+    const std::int64_t cut = back.cols * 17 / 40, rest = back.cols - cut;
+    const Csr halves[] = {columns(back, 0, cut), columns(back, cut, back.cols)};
+    const AttentionHeads heads = heads_of(s, rate);
+    const Twin l(pair, scaled(random_matrix(a.rows, s.heads, 1), 0, spread));
+    const Twin own(pair, scaled(random_matrix(a.cols, s.width + s.heads, 2), s.width, spread));
+    // G, l, log Σ, D.
+    const Twin b(pair, random_matrix(a.rows, s.width + 3 * s.heads, 3));
+    const TwinRows rows(pair, a.rows, s);
+    const Twin whole(pair, TwinRows::nothing(a.cols, s.width + s.heads), 1, 0),
+        staged(pair, TwinRows::nothing(a.cols, s.width + s.heads));
+    pair.both([&](Backend& k, std::size_t i) {
+        const auto forward = k.prepare(a), prepared = k.prepare(back);
+        k.attend(*forward, heads, own[i], l[i], rows[i], {});
+        k.copy(l[i], b[i].cols_from(s.width, s.heads));
+        k.copy(rows.maxima[i], b[i].cols_from(s.width + s.heads, s.heads));
+        k.attend_backward(*prepared, heads, b[i], own[i], whole[i], {});
+        std::unique_ptr<PreparedMatrix> parts[] = {k.prepare(halves[0]), k.prepare(halves[1])};
+        k.attend_backward(*parts[0], heads, b[i].rows_from(0, cut), own[i], staged[i],
+                          {.first = true, .last = false});
+        k.attend_backward(*parts[1], heads, b[i].rows_from(cut, rest), own[i], staged[i],
+                          {.first = false, .last = true});
+        k.synchronize(StreamRole::compute);
+    });
+    const double allowed = pair.tolerance(std::max(a.rows, a.cols)) * (1 + spread) / (1 - rate);
+    CHECK(whole.difference() < allowed);
+    CHECK(staged.difference() < allowed);
+}
+
+/// Dynamic attention, and both walks of its backward pass, likewise.
+void compare_dynamic(BackendPair& pair, Shape s, const Csr& a, double rate) {
+    const Csr back = transposed(a);
+    const std::int64_t cut = a.cols * 7 / 15, back_cut = a.rows * 17 / 40;
+    const Csr forward_halves[] = {columns(a, 0, cut), columns(a, cut, a.cols)},
+              back_halves[] = {columns(back, 0, back_cut), columns(back, back_cut, a.rows)};
+    INFO(s.heads << " heads, width " << s.width << ", dropout " << rate << ", " << pair.what);
+    const AttentionHeads heads = heads_of(s, rate);
+    const std::int64_t w = s.width, h = s.heads;
+    const Twin vector(pair, random_matrix(1, w, 1)), t(pair, random_matrix(a.cols, w, 2)),
+        given(pair, random_matrix(a.rows, 2 * w + 2 * h, 3));
+    const TwinRows whole(pair, a.rows, s), staged(pair, a.rows, s);
+    const auto nothing = [&](std::int64_t rows) { return Twin(pair, TwinRows::nothing(rows, w)); };
+    const Twin u = nothing(a.rows), u_staged = nothing(a.rows), v = nothing(a.cols), v_staged = nothing(a.cols),
+               sums = nothing(a.cols), sums_staged = nothing(a.cols);
+    const Stage first{.first = true, .last = false}, last{.first = false, .last = true};
+    pair.both([&](Backend& k, std::size_t i) {
+        const auto rows_of = [&](const TwinRows& rows) {
+            AttentionRows all = rows[i];
+            all.slopes = all.slope_sums = {nullptr, a.rows, 0, 0, all.z.dtype};
+            return all;
+        };
+        const MatrixView s_i = given[i].cols_from(w, w);
+        const std::unique_ptr<PreparedMatrix> forward = k.prepare(a), backward = k.prepare(back),
+                                              half_a = k.prepare(forward_halves[0]),
+                                              half_b = k.prepare(forward_halves[1]),
+                                              back_a = k.prepare(back_halves[0]),
+                                              back_b = k.prepare(back_halves[1]);
+        const MatrixView t_a = t[i].rows_from(0, cut), t_b = t[i].rows_from(cut, a.cols - cut);
+        k.dynamic_attend(*forward, heads, vector[i], t[i], s_i, rows_of(whole), {});
+        k.dynamic_attend(*half_a, heads, vector[i], t_a, s_i, rows_of(staged), first);
+        k.dynamic_attend(*half_b, heads, vector[i], t_b, s_i, rows_of(staged), last);
+        k.copy(whole.maxima[i], given[i].cols_from(2 * w, h));
+        k.dynamic_backward_rows(*forward, heads, vector[i], t[i], given[i], u[i], {});
+        k.dynamic_backward_rows(*half_a, heads, vector[i], t_a, given[i], u_staged[i], first);
+        k.dynamic_backward_rows(*half_b, heads, vector[i], t_b, given[i], u_staged[i], last);
+        k.dynamic_backward_neighbours(*backward, heads, vector[i], given[i], t[i], v[i], sums[i], {});
+        k.dynamic_backward_neighbours(*back_a, heads, vector[i], given[i].rows_from(0, back_cut), t[i],
+                                      v_staged[i], sums_staged[i], first);
+        k.dynamic_backward_neighbours(*back_b, heads, vector[i], given[i].rows_from(back_cut, a.rows - back_cut),
+                                      t[i], v_staged[i], sums_staged[i], last);
+        k.synchronize(StreamRole::compute);
+    });
+    // Scores are sums of as many terms as a head has columns.
+    const double allowed = pair.tolerance(a.cols + 4 * w / h) / (1 - rate);
+    CHECK(whole.z.difference() < allowed);
+    CHECK(staged.z.difference() < allowed);
+    CHECK(whole.maxima.difference() < allowed);
+    CHECK(staged.maxima.difference() < allowed);
+    for (const Twin* found : {&u, &u_staged, &v, &v_staged, &sums, &sums_staged})
+        CHECK(found->difference() < allowed);
+}
+
 }  // namespace
 
 TEST_CASE("kernel: attention in one stage and in two, with scores near each other and far apart") {
-    for_every_backend([](BackendPair& pair) { compare_forward(pair, shapes); }, 16);
-}
-
-TEST_CASE("kernel: attention goes over rows, whatever was chosen for products") {
-    for_every_choice([](BackendPair& pair) { compare_forward(pair, std::array{Shape{3, 21}}); }, 16);
+    for_every_backend([](BackendPair& pair) { compare_forward(pair, shapes, matrix(40, 150)); }, 16);
 }
 
 TEST_CASE("kernel: attention's backward pass, in one stage and in two") {
     for_every_backend(
         [](BackendPair& pair) {
-            const Csr a = matrix(40, 150), back = transposed(a);
-            const Csr halves[] = {columns(back, 0, 17), columns(back, 17, 40)};
-            const auto compare = [&](Shape s, double rate) {
-                INFO(s.heads << " heads, width " << s.width << ", dropout " << rate << ", " << pair.what);
-                const AttentionHeads heads = heads_of(s, rate);
-                const Twin l(pair, random_matrix(a.rows, s.heads, 1));
-                const Twin own(pair, random_matrix(a.cols, s.width + s.heads, 2));
-                // G, l, log Σ, D.
-                const Twin b(pair, random_matrix(a.rows, s.width + 3 * s.heads, 3));
-                const TwinRows rows(pair, a.rows, s);
-                const Twin whole(pair, TwinRows::nothing(a.cols, s.width + s.heads), 1, 0),
-                    staged(pair, TwinRows::nothing(a.cols, s.width + s.heads));
-                pair.both([&](Backend& k, std::size_t i) {
-                    const auto forward = k.prepare(a), prepared = k.prepare(back);
-                    k.attend(*forward, heads, own[i], l[i], rows[i], {});
-                    k.copy(l[i], b[i].cols_from(s.width, s.heads));
-                    k.copy(rows.maxima[i], b[i].cols_from(s.width + s.heads, s.heads));
-                    k.attend_backward(*prepared, heads, b[i], own[i], whole[i], {});
-                    std::unique_ptr<PreparedMatrix> parts[] = {k.prepare(halves[0]), k.prepare(halves[1])};
-                    k.attend_backward(*parts[0], heads, b[i].rows_from(0, 17), own[i], staged[i],
-                                      {.first = true, .last = false});
-                    k.attend_backward(*parts[1], heads, b[i].rows_from(17, 23), own[i], staged[i],
-                                      {.first = false, .last = true});
-                    k.synchronize(StreamRole::compute);
-                });
-                CHECK(whole.difference() < pair.tolerance(150) / (1 - rate));
-                CHECK(staged.difference() < pair.tolerance(150) / (1 - rate));
-            };
+            const Csr back = transposed(matrix(40, 150));
             for (const Shape s : shapes) {
-                compare(s, 0.5);
-                if (s.width <= 40) compare(s, 0);
+                compare_backward(pair, s, back, 1, 0.5);
+                if (s.width <= 64) compare_backward(pair, s, back, 1, 0);
+                if (s.width <= 64) compare_backward(pair, s, back, 30, 0);
             }
         },
         16);
@@ -176,60 +233,28 @@ TEST_CASE("kernel: attention's backward pass, in one stage and in two") {
 TEST_CASE("kernel: dynamic attention, and both walks of its backward pass, in one stage and in two") {
     for_every_backend(
         [](BackendPair& pair) {
-            const Csr a = matrix(40, 150), back = transposed(a);
-            const Csr forward_halves[] = {columns(a, 0, 70), columns(a, 70, 150)},
-                      back_halves[] = {columns(back, 0, 17), columns(back, 17, 40)};
-            const auto compare = [&](Shape s, double rate) {
-                INFO(s.heads << " heads, width " << s.width << ", dropout " << rate << ", " << pair.what);
-                const AttentionHeads heads = heads_of(s, rate);
-                const std::int64_t w = s.width, h = s.heads;
-                const Twin vector(pair, random_matrix(1, w, 1)), t(pair, random_matrix(a.cols, w, 2)),
-                    given(pair, random_matrix(a.rows, 2 * w + 2 * h, 3));
-                const TwinRows whole(pair, a.rows, s), staged(pair, a.rows, s);
-                const auto nothing = [&](std::int64_t rows) { return Twin(pair, TwinRows::nothing(rows, w)); };
-                const Twin u = nothing(a.rows), u_staged = nothing(a.rows), v = nothing(a.cols),
-                           v_staged = nothing(a.cols), sums = nothing(a.cols), sums_staged = nothing(a.cols);
-                const Stage first{.first = true, .last = false}, last{.first = false, .last = true};
-                pair.both([&](Backend& k, std::size_t i) {
-                    const auto rows_of = [&](const TwinRows& rows) {
-                        AttentionRows all = rows[i];
-                        all.slopes = all.slope_sums = {nullptr, a.rows, 0, 0, all.z.dtype};
-                        return all;
-                    };
-                    const MatrixView s_i = given[i].cols_from(w, w);
-                    const std::unique_ptr<PreparedMatrix> forward = k.prepare(a), backward = k.prepare(back),
-                                                          half_a = k.prepare(forward_halves[0]),
-                                                          half_b = k.prepare(forward_halves[1]),
-                                                          back_a = k.prepare(back_halves[0]),
-                                                          back_b = k.prepare(back_halves[1]);
-                    const MatrixView t_a = t[i].rows_from(0, 70), t_b = t[i].rows_from(70, 80);
-                    k.dynamic_attend(*forward, heads, vector[i], t[i], s_i, rows_of(whole), {});
-                    k.dynamic_attend(*half_a, heads, vector[i], t_a, s_i, rows_of(staged), first);
-                    k.dynamic_attend(*half_b, heads, vector[i], t_b, s_i, rows_of(staged), last);
-                    k.copy(whole.maxima[i], given[i].cols_from(2 * w, h));
-                    k.dynamic_backward_rows(*forward, heads, vector[i], t[i], given[i], u[i], {});
-                    k.dynamic_backward_rows(*half_a, heads, vector[i], t_a, given[i], u_staged[i], first);
-                    k.dynamic_backward_rows(*half_b, heads, vector[i], t_b, given[i], u_staged[i], last);
-                    k.dynamic_backward_neighbours(*backward, heads, vector[i], given[i], t[i], v[i], sums[i], {});
-                    k.dynamic_backward_neighbours(*back_a, heads, vector[i], given[i].rows_from(0, 17), t[i],
-                                                  v_staged[i], sums_staged[i], first);
-                    k.dynamic_backward_neighbours(*back_b, heads, vector[i], given[i].rows_from(17, 23), t[i],
-                                                  v_staged[i], sums_staged[i], last);
-                    k.synchronize(StreamRole::compute);
-                });
-                // Scores are sums of as many terms as a head has columns.
-                const double allowed = pair.tolerance(150 + 4 * w / h) / (1 - rate);
-                CHECK(whole.z.difference() < allowed);
-                CHECK(staged.z.difference() < allowed);
-                CHECK(whole.maxima.difference() < allowed);
-                CHECK(staged.maxima.difference() < allowed);
-                for (const Twin* found : {&u, &u_staged, &v, &v_staged, &sums, &sums_staged})
-                    CHECK(found->difference() < allowed);
-            };
+            const Csr a = matrix(40, 150);
             for (const Shape s : shapes) {
-                compare(s, 0.5);
-                if (s.width <= 40) compare(s, 0);
+                compare_dynamic(pair, s, a, 0.5);
+                if (s.width <= 40) compare_dynamic(pair, s, a, 0);
             }
+        },
+        16);
+}
+
+TEST_CASE("kernel: attention in every format, over several tiles of columns") {
+    for_every_choice(
+        [](BackendPair& pair) {
+            const Csr wide = matrix(12, 1700), square = matrix(90, 90);
+            compare_forward(pair, std::array{Shape{8, 40}}, wide);
+            compare_backward(pair, {8, 40}, wide, 1, 0.5);
+            compare_backward(pair, {1, 150}, wide, 30, 0);
+            compare_dynamic(pair, {8, 40}, wide, 0.5);
+            compare_dynamic(pair, {3, 21}, wide, 0);
+            // That alone has an order of clusters.
+            compare_forward(pair, std::array{Shape{4, 24}}, square);
+            compare_backward(pair, {4, 24}, square, 1, 0);
+            compare_dynamic(pair, {4, 24}, square, 0);
         },
         16);
 }

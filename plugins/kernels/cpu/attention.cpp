@@ -202,16 +202,16 @@ void spread_to_heads(const verb::SpreadToHeads& v, int threads) {
     });
 }
 
-#define GNNBENCH_ATTENTION_OF(T)                                          \
-    template void attend<T>(const verb::Attend&, int, Workspace&);        \
+#define GNNBENCH_ATTENTION_OF(T)                                                    \
+    template void attend<T>(const verb::Attend&, int, Workspace&);                  \
     template void attend_backward<T>(const verb::AttendBackward&, int, Workspace&); \
-    template void dynamic_attend<T>(const verb::DynamicAttend&, int);     \
-    template void dynamic_backward<T>(const verb::DynamicBackward&, int); \
-    template void head_dots<T>(const verb::HeadDots&, int);               \
-    template void head_sums<T>(const verb::HeadSums&, int);               \
-    template void add_heads<T>(const verb::AddHeads&, int);               \
-    template void rescale_heads<T>(const verb::RescaleHeads&, int);       \
-    template void mean_of_heads<T>(const verb::MeanOfHeads&, int);        \
+    template void dynamic_attend<T>(const verb::DynamicAttend&, int);               \
+    template void dynamic_backward<T>(const verb::DynamicBackward&, int);           \
+    template void head_dots<T>(const verb::HeadDots&, int);                         \
+    template void head_sums<T>(const verb::HeadSums&, int);                         \
+    template void add_heads<T>(const verb::AddHeads&, int);                         \
+    template void rescale_heads<T>(const verb::RescaleHeads&, int);                 \
+    template void mean_of_heads<T>(const verb::MeanOfHeads&, int);                  \
     template void spread_to_heads<T>(const verb::SpreadToHeads&, int);
 GNNBENCH_ATTENTION_OF(float)
 GNNBENCH_ATTENTION_OF(double)

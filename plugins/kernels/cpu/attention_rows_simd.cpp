@@ -26,7 +26,10 @@ template <class T, int H, bool Two>
 class ForwardRow {
 public:
     ForwardRow(const AttendCall<T>& call)
-        : call_(call), width_(call.rows.z.cols), slope_(hn::Set(d_, call.slope)), minus_slope_(hn::Set(d_, -call.slope)) {}
+        : call_(call),
+          width_(call.rows.z.cols),
+          slope_(hn::Set(d_, call.slope)),
+          minus_slope_(hn::Set(d_, -call.slope)) {}
 
     void begin(std::int64_t r) {
         z_ = row_of<T>(call_.rows.z, r);
@@ -82,7 +85,8 @@ public:
                 if (Two) sloped_ = hn::Add(sloped_, sloped_of<T>(x, minus_slope_));
             });
         drop(weights);
-        add_listed<H, Two>(rows, weights, count, call_.slope, Before<T>{none_, none_ ? nullptr : scale}, width_, z_, p_);
+        add_listed<H, Two>(rows, weights, count, call_.slope, Before<T>{none_, none_ ? nullptr : scale}, width_,
+                           z_, p_);
         none_ = false;
     }
 
@@ -98,12 +102,12 @@ public:
         if (call_.stage.last) {
             for_vectors<T>(H, [&](std::int64_t k, std::int64_t n) HWY_ATTR {
                 const Vec<T> total = load_n(sum + k, n), zero = hn::Zero(d_);
-                const auto some = hn::Gt(total, zero);
-                const Vec<T> reciprocal = hn::IfThenElseZero(some, hn::Div(hn::Set(d_, T{1}), total));
+                const auto none = hn::Eq(total, zero);
+                const Vec<T> reciprocal = hn::IfThenZeroElse(none, hn::Div(hn::Set(d_, T{1}), total));
                 store_n(reciprocal, inverse + k, n);
                 if (Two) store_n(hn::Mul(load_n(sloped + k, n), reciprocal), share + k, n);
                 const Vec<T> log_sum = hn::Add(load_n(top_ + k, n), logarithm<T>(total));
-                store_n(hn::IfThenElse(some, log_sum, hn::IfThenElse(hn::Eq(total, zero), zero, total)), top_ + k, n);
+                store_n(hn::IfThenZeroElse(none, log_sum), top_ + k, n);
             });
             const Vec<T> by = repeated<H>(d_, inverse), q = Two ? repeated<H>(d_, share) : by;
             for_vectors<T>(width_, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
@@ -138,6 +142,10 @@ void attend_rows(const AttendCall<T>& call, RowRange rows) {
     const std::int64_t most = entries_of_chunk<T>(call.b.cols);
     for (std::int64_t position = rows.begin; position < rows.end; ++position) {
         const std::int64_t r = call.a.at(position), end = call.a.indptr[r + 1];
+        for (const ConstMatrixView m :
+             {ConstMatrixView(call.rows.z), ConstMatrixView(call.rows.slopes), ConstMatrixView(call.rows.maxima),
+              ConstMatrixView(call.rows.sums), ConstMatrixView(call.rows.slope_sums), call.l})
+            ask_for_result(call.a, position, rows, m);
         row.begin(r);
         for (std::int64_t first = call.a.indptr[r]; first < end; first += most) {
             const std::int64_t count = std::min(most, end - first);
@@ -164,6 +172,8 @@ void attend_backward_rows(const AttendBackwardCall<T>& call, RowRange rows) {
     std::vector<T> sloped(usize(width + lanes<T>));
     for (std::int64_t position = rows.begin; position < rows.end; ++position) {
         const std::int64_t j = call.a.at(position), begin = call.a.indptr[j], end = call.a.indptr[j + 1];
+        ask_for_result(call.a, position, rows, call.c);
+        ask_for_result(call.a, position, rows, call.own);
         const T* own = row_of<T>(call.own, j);
         const Vec<T> r = repeated<H>(d, own + width);
         T* const dh = row_of<T>(call.c, j);
@@ -183,24 +193,24 @@ void attend_backward_rows(const AttendBackwardCall<T>& call, RowRange rows) {
                 call.a.values + first, count, weights,
                 [&](std::int64_t e, auto&& place) HWY_ATTR {
                     const Vec<T> argument = hn::Add(numbers(e, place, 0), r);
-                    return with_sign<T>(
-                        exponential<T>(hn::Sub(leaky<T>(argument, slope), numbers(e, place, 1))),
-                        hn::Gt(argument, hn::Zero(d)));
+                    return with_sign<T>(exponential<T>(hn::Sub(leaky<T>(argument, slope), numbers(e, place, 1))),
+                                        hn::Gt(argument, hn::Zero(d)));
                 },
-                [&](std::int64_t e, auto&& place, Vec<T> x) HWY_ATTR {
-                    given = hn::MulAdd(sloped_of<T>(x, minus_slope), numbers(e, place, 2), given);
-                });
+                [&](std::int64_t e, auto&& place, Vec<T> x)
+                    HWY_ATTR { given = hn::MulAdd(sloped_of<T>(x, minus_slope), numbers(e, place, 2), given); });
             dropout.apply(count, Place{call.a.indices + first, 0}, Place{nullptr, j}, weights, nullptr);
-            // dh may hold earlier stages' sums; those with slopes are of this one.
-            if (first == begin) std::fill(sloped.begin(), sloped.end(), T{0});
-            const bool none = call.stage.first && first == begin;
-            if (none) std::fill_n(dh, width, T{0});
+            if (first == begin) {
+                // dh may hold earlier stages' sums; those with slopes are of this one.
+                std::fill(sloped.begin(), sloped.end(), T{0});
+                if (call.stage.first) std::fill_n(dh, width, T{0});
+            }
             add_listed<H, true>(of.rows.data(), weights, count, call.slope, Before<T>{.none = false}, width, dh,
                                 sloped.data());
         }
         Vec<T> dots = hn::Neg(given);
-        for_vectors<T>(width, [&](std::int64_t c, std::int64_t n)
-                                  HWY_ATTR { dots = hn::MulAdd(load_n(sloped.data() + c, n), load_n(own + c, n), dots); });
+        for_vectors<T>(width, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+            dots = hn::MulAdd(load_n(sloped.data() + c, n), load_n(own + c, n), dots);
+        });
         T of_heads[H];
         fold_sum<H, T>(dots, of_heads);
         for (int k = 0; k < H; ++k) dr[k] = call.stage.first ? of_heads[k] : dr[k] + of_heads[k];
@@ -216,7 +226,8 @@ template <class T>
 bool attend(const AttendCall<T>& call, RowRange rows) {
     return suits(call.slope) && with_heads<T>(call.heads, [&](auto h) {
                constexpr int H = decltype(h)::value;
-               call.rows.slopes.cols > 0 ? attend_rows<T, H, true>(call, rows) : attend_rows<T, H, false>(call, rows);
+               call.rows.slopes.cols > 0 ? attend_rows<T, H, true>(call, rows)
+                                         : attend_rows<T, H, false>(call, rows);
            });
 }
 

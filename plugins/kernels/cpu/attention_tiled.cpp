@@ -64,9 +64,8 @@ void run_panels(TiledPass<T>& pass, ConstMatrixView b, std::int64_t width, bool 
     T* const packed = row_tops + (needs_row_tops ? (a.rows * pass.heads + 15) / 16 * 16 : 0);
     pass.table = table;
     pass.packed = packed;
-    parallel_ranges(threads, a.cols, 1 << 10, [&](std::int64_t begin, std::int64_t end) {
-        operations.table(pass, b, {begin, end}, table);
-    });
+    parallel_ranges(threads, a.cols, 1 << 10,
+                    [&](std::int64_t begin, std::int64_t end) { operations.table(pass, b, {begin, end}, table); });
     if (needs_row_tops) {
         parallel_chunks(threads, a.chunks(), 1,
                         [&](std::int64_t k, std::int64_t) { operations.row_tops(pass, k, row_tops); });
@@ -78,8 +77,7 @@ void run_panels(TiledPass<T>& pass, ConstMatrixView b, std::int64_t width, bool 
         pack_rows(b, a.column_at.data(), a.cols, panel, threads, packed);
 #pragma omp parallel num_threads(threads) if (threads > 1)
         {
-            T* room =
-                workspace.of_thread<T>(omp_get_thread_num(), usize(a.widest_chunk * operations.room(pass)));
+            T* room = workspace.of_thread<T>(omp_get_thread_num(), usize(a.widest_chunk * operations.room(pass)));
 #pragma omp for schedule(dynamic)
             for (std::int64_t chunk = 0; chunk < a.chunks(); ++chunk) operations.chunk(pass, chunk, room);
         }
@@ -102,23 +100,23 @@ bool attend_tiled(const TiledMatrix<T>& a, const EntryMask& dropout, const verb:
     const std::int64_t heads = v.shape.heads, width = v.rows.z.cols;
     if (!suits<T>(heads, v.shape.slope)) return false;
     const std::vector<T> r = extremes<T>(columns_of(v.b, width, heads), threads);
-    TiledPass<T> pass{.a = a,
-                      .dropout = dropout,
-                      .heads = heads,
-                      .slope = static_cast<T>(v.shape.slope),
-                      .sums =
-                          v.rows.slopes.cols > 0 ? AttentionSums::forward : AttentionSums::forward_without_slopes,
-                      .exact = far_apart(r),
-                      .table = nullptr,
-                      .tops = r.data() + heads,
-                      .row_tops = nullptr,
-                      .packed = nullptr,
-                      .panel = {},
-                      .last_panel = false,
-                      .stage = v.stage,
-                      .own = v.l,
-                      .rows = v.rows,
-                      .c = {}};
+    TiledPass<T> pass{
+        .a = a,
+        .dropout = dropout,
+        .heads = heads,
+        .slope = static_cast<T>(v.shape.slope),
+        .sums = v.rows.slopes.cols > 0 ? AttentionSums::forward : AttentionSums::forward_without_slopes,
+        .exact = far_apart(r),
+        .table = nullptr,
+        .tops = r.data() + heads,
+        .row_tops = nullptr,
+        .packed = nullptr,
+        .panel = {},
+        .last_panel = false,
+        .stage = v.stage,
+        .own = v.l,
+        .rows = v.rows,
+        .c = {}};
     const bool row_tops = pass.exact || !v.stage.first || !v.stage.last;
     T* const shared = shared_room(a, heads, width, row_tops, workspace);
     run_panels(pass, v.b, width, row_tops, shared, threads, workspace);
@@ -156,8 +154,8 @@ template bool attend_tiled<float>(const TiledMatrix<float>&, const EntryMask&, c
                                   Workspace&);
 template bool attend_tiled<double>(const TiledMatrix<double>&, const EntryMask&, const verb::Attend&, int,
                                    Workspace&);
-template bool attend_backward_tiled<float>(const TiledMatrix<float>&, const EntryMask&, const verb::AttendBackward&,
-                                           int, Workspace&);
+template bool attend_backward_tiled<float>(const TiledMatrix<float>&, const EntryMask&,
+                                           const verb::AttendBackward&, int, Workspace&);
 template bool attend_backward_tiled<double>(const TiledMatrix<double>&, const EntryMask&,
                                             const verb::AttendBackward&, int, Workspace&);
 

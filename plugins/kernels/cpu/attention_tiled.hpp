@@ -30,9 +30,9 @@ struct TiledPass {
     std::int64_t heads;
     T slope;
     AttentionSums sums;
-    bool exact;      ///< an exponential for each entry
-    const T* table;  ///< [cols × 4H], by position: r, F¹, F²; backward l, F¹ (exact: log Σ), F², D
-    const T* tops;   ///< [H]: R
+    bool exact;         ///< an exponential for each entry
+    const T* table;     ///< [cols × 4H], by position: r, F¹, F²; backward l, F¹ (exact: log Σ), F², D
+    const T* tops;      ///< [H]: R
     const T* row_tops;  ///< [rows × H]: the largest r of the row's neighbours; null: R serves
     const T* packed;    ///< [cols × panel.width]
     Panel panel;

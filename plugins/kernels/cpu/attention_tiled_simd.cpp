@@ -30,18 +30,19 @@ struct RowsOfTile {
     static constexpr std::int64_t ahead = 16;
     HWY_INLINE const T* operator()(std::int64_t e) const {
         if constexpr (sizeof(T) == 4)
-            prefetch_to_read<static_cast<int>((NV * lanes<T> * sizeof(T) + 63) / 64)>(rows + col[e + ahead] * width);
+            prefetch_to_read<static_cast<int>((NV * lanes<T> * sizeof(T) + 63) / 64)>(rows +
+                                                                                      col[e + ahead] * width);
         return rows + col[e] * width;
     }
 };
 
 /// Some vectors of columns of a panel.
 template <class T>
-using AddTile = void (*)(const T* rows, const std::uint16_t* col, std::int64_t width, const T* weights, std::int64_t count,
-                         T slope, T* z, T* p);
+using AddTile = void (*)(const T* rows, const std::uint16_t* col, std::int64_t width, const T* weights,
+                         std::int64_t count, T slope, T* z, T* p);
 template <int H, int NV, bool Two, class T>
-void add_tile(const T* rows, const std::uint16_t* col, std::int64_t width, const T* weights, std::int64_t count, T slope,
-              T* z, T* p) {
+void add_tile(const T* rows, const std::uint16_t* col, std::int64_t width, const T* weights, std::int64_t count,
+              T slope, T* z, T* p) {
     add_entries<H, NV, Two>(RowsOfTile<T, NV>{rows, col, width}, weights, count, slope, Before<T>{.none = false},
                             lanes<T>, z, p);
 }
@@ -51,21 +52,27 @@ class AddPanel {
 public:
     explicit AddPanel(std::int64_t width) : width_(width) {
         constexpr bool eight = most_of_two<T> == 8;
-        static constexpr AddTile<T> add[] = {&add_tile<H, 1, Two, T>,
-                                             &add_tile<H, 2, Two, T>,
-                                             &add_tile<H, 3, Two, T>,
-                                             &add_tile<H, 4, Two, T>,
-                                             &add_tile<H, eight ? 5 : 4, Two, T>,
-                                             &add_tile<H, eight ? 6 : 4, Two, T>,
-                                             &add_tile<H, eight ? 7 : 4, Two, T>,
-                                             &add_tile<H, eight ? 8 : 4, Two, T>};
+        static constexpr AddTile<T> add[] = {
+            &add_tile<H, 1, Two, T>,
+            &add_tile<H, 2, Two, T>,
+            &add_tile<H, 3, Two, T>,
+            &add_tile<H, 4, Two, T>,
+            &add_tile < H,
+            eight ? 5 : 4,
+            Two,
+            T >,
+            &add_tile < H,
+            eight ? 6 : 4,
+            Two,
+            T >
+            , &add_tile < H, eight ? 7 : 4, Two, T >, &add_tile < H, eight ? 8 : 4, Two, T > };
         const std::int64_t vectors = width / lanes<T>;
         at_once_ = std::min<std::int64_t>(vectors, most_of_two<T>);
         whole_ = add[at_once_ - 1];
         rest_ = vectors % at_once_ ? add[vectors % at_once_ - 1] : nullptr;
     }
-    HWY_INLINE void operator()(const T* rows, const std::uint16_t* col, const T* weights, std::int64_t count, T slope,
-                               T* z, T* p) const {
+    HWY_INLINE void operator()(const T* rows, const std::uint16_t* col, const T* weights, std::int64_t count,
+                               T slope, T* z, T* p) const {
         const std::int64_t step = at_once_ * lanes<T>;
         std::int64_t c = 0;
         for (; c + step <= width_; c += step) whole_(rows + c, col, width_, weights, count, slope, z + c, p + c);
@@ -108,7 +115,8 @@ public:
           reference_(repeated<H>(d_, own + 3 * H)) {}
 
     /// weights ← those of `count` entries; adds to both small sums.
-    HWY_INLINE void make(const std::uint16_t* col, const T* values, std::int64_t count, T* weights, T* small) const {
+    HWY_INLINE void make(const std::uint16_t* col, const T* values, std::int64_t count, T* weights,
+                         T* small) const {
         constexpr int lines = (4 * H * sizeof(T) + 63) / 64;
         for (std::int64_t e = 0; e < count; ++e) prefetch_to_read<lines>(table_ + col[e + ahead] * (4 * H));
         Vec<T> sum = hn::LoadU(d_, small), sloped = hn::LoadU(d_, small + lanes<T>);
@@ -155,7 +163,8 @@ class TileDropout {
 public:
     TileDropout(const TiledPass<T>& pass)
         : pass_(pass), dropout_(pass.dropout, pass.heads), columns_(usize(entries_at_once)) {}
-    HWY_INLINE void apply(std::int64_t tile, const std::uint16_t* col, std::int64_t row, std::int64_t count, T* weights) {
+    HWY_INLINE void apply(std::int64_t tile, const std::uint16_t* col, std::int64_t row, std::int64_t count,
+                          T* weights) {
         if (!pass_.dropout.active()) return;
         const std::int32_t* column_at = pass_.a.column_at.data() + tile * pass_.a.tile_cols;
         for (std::int64_t e = 0; e < count; ++e) columns_[usize(e)] = column_at[col[e]];
@@ -284,7 +293,7 @@ void finish_forward(const TiledPass<T>& pass, std::int64_t r, const SumsOfRow<T>
     if (pass.stage.last)
         for_vectors<T>(H, [&](std::int64_t k, std::int64_t n) HWY_ATTR {
             const Vec<T> of_sum = load_n(sum + k, n), log_sum = hn::Add(load_n(top + k, n), logarithm<T>(of_sum));
-            store_n(hn::IfThenElseZero(hn::Gt(of_sum, hn::Zero(d)), log_sum), top + k, n);
+            store_n(hn::IfThenZeroElse(hn::Eq(of_sum, hn::Zero(d)), log_sum), top + k, n);
         });
     std::copy_n(top, H, maxima);
     std::copy_n(sum, H, sums);
@@ -412,7 +421,8 @@ template <class T>
 void row_tops(const TiledPass<T>& pass, std::int64_t chunk, T* out) {
     const TiledMatrix<T>& a = pass.a;
     const std::int64_t heads = pass.heads, first = a.chunk_rows[usize(chunk)];
-    std::fill(out + first * heads, out + a.chunk_rows[usize(chunk) + 1] * heads, -std::numeric_limits<T>::infinity());
+    std::fill(out + first * heads, out + a.chunk_rows[usize(chunk) + 1] * heads,
+              -std::numeric_limits<T>::infinity());
     for (std::int64_t i = a.chunk_blocks[usize(chunk)]; i < a.chunk_blocks[usize(chunk) + 1]; ++i) {
         const TileBlock& block = a.blocks[usize(i)];
         const T* const tile = pass.table + block.tile * a.tile_cols * 4 * heads;

@@ -56,7 +56,8 @@ struct ScoredEntries {
 
 /// Its part of NV vectors of columns from `column` on, `last` lanes in the last.
 template <int H, int NV, bool Dots, class T>
-void score_block(const ScoredEntries<T>& s, std::int64_t column, std::int64_t last, bool first_block, bool last_block) {
+void score_block(const ScoredEntries<T>& s, std::int64_t column, std::int64_t last, bool first_block,
+                 bool last_block) {
     const Tag<T> d;
     const auto mask = hn::FirstN(d, usize(last));
     const Vec<T> slope = hn::Set(d, s.slope);
@@ -143,8 +144,7 @@ void add_slopes(const ScoredEntries<T>& s, const T* de, std::int64_t column, std
         all = hn::Add(all, of_entry);
 #pragma GCC unroll 8
         for (int k = 0; k < NV; ++k)
-            positive[k] =
-                hn::Add(positive[k], hn::IfThenElseZero(hn::Gt(load(row, k), minus_mine[k]), of_entry));
+            positive[k] = hn::Add(positive[k], hn::IfThenElseZero(hn::Gt(load(row, k), minus_mine[k]), of_entry));
     }
     const Vec<T> slope = hn::Set(d, s.slope), rest = hn::Set(d, T{1} - s.slope), base = hn::Mul(slope, all);
 #pragma GCC unroll 8
@@ -197,7 +197,8 @@ public:
                                          scores_.all, nullptr, sums_.scores.data(), nullptr},
                         width_);
         Vec<T> most = hn::LoadU(d_, scores_.all);
-        for (std::int64_t i = lanes<T>; i < count * H; i += lanes<T>) most = hn::Max(most, hn::LoadU(d_, scores_.all + i));
+        for (std::int64_t i = lanes<T>; i < count * H; i += lanes<T>)
+            most = hn::Max(most, hn::LoadU(d_, scores_.all + i));
         alignas(64) T largest[H], scale[H];
         fold<H, T>(most, largest, [](T a, T b) { return std::max(a, b); });
         for_vectors<T>(H, [&](std::int64_t k, std::int64_t n) HWY_ATTR {
@@ -215,6 +216,10 @@ public:
         dropout_.apply(count, Place{nullptr, row_}, Place{columns, 0}, weights_.all, nullptr);
         add_listed<H, false>(rows, weights_.all, count, call_.slope, Before<T>{false, scale}, width_, z_,
                              static_cast<T*>(nullptr));
+    }
+    /// What is read or written of a row.
+    std::array<ConstMatrixView, 4> touched() const {
+        return {call_.s, call_.rows.z, call_.rows.maxima, call_.rows.sums};
     }
     void leave() { fold_sum<H, T>(sum_, of_sum_); }
     void complete(std::int64_t r) {
@@ -311,6 +316,7 @@ public:
         add_listed<H, false>(rows, weights_.all, count, call_.slope, Before<T>{.none = false}, width_, z_,
                              static_cast<T*>(nullptr));
     }
+    std::array<ConstMatrixView, 3> touched() const { return {call_.own, call_.slopes, call_.sums}; }
     void leave() {}
     void complete(std::int64_t) {}
 
@@ -332,6 +338,7 @@ void by_rows(const OrderedRows<T>& a, ConstMatrixView b, RowRange rows, Walk&& w
     const std::int64_t most = entries_of_chunk<T>(b.cols);
     for (std::int64_t position = rows.begin; position < rows.end; ++position) {
         const std::int64_t r = a.at(position), end = a.indptr[r + 1];
+        for (const ConstMatrixView m : walk.touched()) ask_for_result(a, position, rows, m);
         walk.reset(r);
         walk.begin(r);
         for (std::int64_t first = a.indptr[r]; first < end; first += most) {
@@ -368,7 +375,8 @@ void by_tiles(const TiledMatrix<T>& a, ConstMatrixView b, std::int64_t chunk, Wa
                 for (std::int64_t e = 0; e < count; ++e) {
                     columns[usize(e)] = column_at[col[e]];
                     rows[usize(e)] = row_of<T>(b, columns[usize(e)]);
-                    prefetch_row<1>(row_of<T>(b, column_at[std::min<std::int64_t>(col[e + ahead], last_place)]), b.cols);
+                    prefetch_row<1>(row_of<T>(b, column_at[std::min<std::int64_t>(col[e + ahead], last_place)]),
+                                    b.cols);
                 }
                 walk.add(rows.data(), columns.data(), values, count);
                 col += count;
@@ -387,19 +395,23 @@ bool serves(std::int64_t heads, T slope) {
 }
 template <class T>
 void attend(const DynamicAttendCall<T>& call, RowRange rows) {
-    with_heads<T>(call.heads, [&](auto h) { by_rows(call.a, call.b, rows, ForwardWalk<T, decltype(h)::value>(call)); });
+    with_heads<T>(call.heads,
+                  [&](auto h) { by_rows(call.a, call.b, rows, ForwardWalk<T, decltype(h)::value>(call)); });
 }
 template <class T>
 void backward(const DynamicBackwardCall<T>& call, RowRange rows) {
-    with_heads<T>(call.heads, [&](auto h) { by_rows(call.a, call.b, rows, BackwardWalk<T, decltype(h)::value>(call)); });
+    with_heads<T>(call.heads,
+                  [&](auto h) { by_rows(call.a, call.b, rows, BackwardWalk<T, decltype(h)::value>(call)); });
 }
 template <class T>
 void attend_tiled(const DynamicAttendCall<T>& call, const TiledMatrix<T>& a, std::int64_t chunk) {
-    with_heads<T>(call.heads, [&](auto h) { by_tiles(a, call.b, chunk, ForwardWalk<T, decltype(h)::value>(call)); });
+    with_heads<T>(call.heads,
+                  [&](auto h) { by_tiles(a, call.b, chunk, ForwardWalk<T, decltype(h)::value>(call)); });
 }
 template <class T>
 void backward_tiled(const DynamicBackwardCall<T>& call, const TiledMatrix<T>& a, std::int64_t chunk) {
-    with_heads<T>(call.heads, [&](auto h) { by_tiles(a, call.b, chunk, BackwardWalk<T, decltype(h)::value>(call)); });
+    with_heads<T>(call.heads,
+                  [&](auto h) { by_tiles(a, call.b, chunk, BackwardWalk<T, decltype(h)::value>(call)); });
 }
 
 template <class T>

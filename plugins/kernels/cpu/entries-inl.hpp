@@ -223,13 +223,28 @@ template <int H, bool Two, class T>
 HWY_INLINE void add_listed(const T* const* rows, const T* weights, std::int64_t count, T slope, Before<T> before,
                            std::int64_t width, T* z, T* p) {
     using Add = void (*)(const ListedRows<T>&, const T*, std::int64_t, T, Before<T>, std::int64_t, T*, T*);
-    static constexpr Add add[] = {
-        &add_entries<H, 1, Two, T, ListedRows<T>>, &add_entries<H, 2, Two, T, ListedRows<T>>,
-        &add_entries<H, 3, Two, T, ListedRows<T>>, &add_entries<H, 4, Two, T, ListedRows<T>>,
-        &add_entries<H, most_of_two<T> == 8 ? 5 : 4, Two, T, ListedRows<T>>,
-        &add_entries<H, most_of_two<T> == 8 ? 6 : 4, Two, T, ListedRows<T>>,
-        &add_entries<H, most_of_two<T> == 8 ? 7 : 4, Two, T, ListedRows<T>>,
-        &add_entries<H, most_of_two<T> == 8 ? 8 : 4, Two, T, ListedRows<T>>};
+    static constexpr Add add[] = {&add_entries<H, 1, Two, T, ListedRows<T>>,
+                                  &add_entries<H, 2, Two, T, ListedRows<T>>,
+                                  &add_entries<H, 3, Two, T, ListedRows<T>>,
+                                  &add_entries<H, 4, Two, T, ListedRows<T>>,
+                                  &add_entries < H,
+                                  most_of_two<T> == 8 ? 5 : 4,
+                                  Two,
+                                  T,
+                                  ListedRows < T >>
+                                  ,
+                                  &add_entries < H,
+                                  most_of_two<T> == 8 ? 6 : 4,
+                                  Two,
+                                  T,
+                                  ListedRows < T >>
+                                  ,
+                                  &add_entries < H,
+                                  most_of_two<T> == 8 ? 7 : 4,
+                                  Two,
+                                  T,
+                                  ListedRows < T >>
+                                  , &add_entries < H, most_of_two<T> == 8 ? 8 : 4, Two, T, ListedRows < T >> };
     constexpr std::int64_t most = most_of_two<T> * lanes<T>;
     for (std::int64_t c = 0; c < width; c += most) {
         const std::int64_t cols = std::min(most, width - c), vectors = (cols + lanes<T> - 1) / lanes<T>;

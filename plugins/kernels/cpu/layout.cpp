@@ -38,8 +38,7 @@ ChosenLayout choose_layout(const Csr& a, const LayoutWish& wish, TransposedProdu
 ChosenLayout choose_attended(const Csr& a, const LayoutWish& wish, int threads) {
     // A row of a tile's panel, and the row of the table of scores that goes with it.
     std::int64_t panel = wish.widths.empty() ? widest_attended : panel_step;
-    for (const std::int64_t w : wish.widths)
-        panel = std::max(panel, widest_of(cut_columns(w, widest_attended)));
+    for (const std::int64_t w : wish.widths) panel = std::max(panel, widest_of(cut_columns(w, widest_attended)));
     const std::int64_t tile_cols = tile_columns(panel + 4 * wish.heads);
     const bool named = wish.by == LayoutWish::By::name;
     const auto asked = [&](Format f, auto&& pays) { return named ? wish.named.format == f : pays(a); };

@@ -15,9 +15,9 @@ template <class T>
 class CpuPrepared : public PreparedMatrix {
 public:
     virtual void multiply(const DenseSide<T>& d, int threads, Workspace& workspace) const = 0;
-    /// The matrix in compressed rows; nullptr in other formats.
+    /// The matrix in compressed rows, made of tiles where it is asked for; nullptr in other formats.
     virtual const FlatCsr<T>* rows_form() const { return nullptr; }
-    /// Beside compressed rows, where it is attended over: in tiles; nullptr: they do not pay.
+    /// The matrix in tiles; nullptr in other formats.
     virtual const TiledMatrix<T>* tiled_form() const { return nullptr; }
     /// The order in which its rows are best attended from, that of their own if null.
     virtual const std::int32_t* row_order() const { return nullptr; }
@@ -57,9 +57,10 @@ private:
     FlatCsr<T> csr_;
 };
 
-/// For attention: compressed rows, and what else the layout says: tiles, or an order of rows.
+/// For attention: compressed rows, tiles, or compressed rows with an order to go through them.
 template <class T>
-std::unique_ptr<CpuPrepared<T>> prepare_attended(const Csr& a, ChosenLayout chosen, TransposedProducts t, int threads);
+std::unique_ptr<CpuPrepared<T>> prepare_attended(const Csr& a, ChosenLayout chosen, TransposedProducts t,
+                                                 int threads);
 
 template <class T>
 std::unique_ptr<CpuPrepared<T>> prepare_matrix(const Csr& a, ChosenLayout chosen, TransposedProducts t,

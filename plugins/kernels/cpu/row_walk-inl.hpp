@@ -24,7 +24,8 @@ namespace HWY_NAMESPACE {
 template <class T>
 class RowsAhead {
 public:
-    RowsAhead(const OrderedRows<T>& a, RowRange rows, ConstMatrixView b) : a_(a), b_(b), position_(rows.begin), end_(rows.end) {
+    RowsAhead(const OrderedRows<T>& a, RowRange rows, ConstMatrixView b)
+        : a_(a), b_(b), position_(rows.begin), end_(rows.end) {
         next_row();
         const std::int64_t distance = ahead_of_random_rows(b.cols * static_cast<std::int64_t>(sizeof(T))).second;
         ask_for(distance);
@@ -73,6 +74,16 @@ struct EntryRows {
         }
     }
 };
+
+/// Row `position + 1` of the run, to be written: in an order of its own no hardware foresees it.
+template <class T>
+HWY_INLINE void ask_for_result(const OrderedRows<T>& a, std::int64_t position, RowRange rows, ConstMatrixView m) {
+    if (!a.order || position + 1 >= rows.end || m.cols == 0) return;
+    const T* row = row_of<T>(m, a.order[position + 1]);
+    for (std::int64_t c = 0; c < m.cols; c += 64 / static_cast<std::int64_t>(sizeof(T)))
+        __builtin_prefetch(row + c, 1, 2);
+    __builtin_prefetch(row + m.cols - 1, 1, 2);
+}
 
 /// Entries whose rows of `columns` numbers of T fill about half of a first-level cache.
 template <class T>
