@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <fstream>
 #include <numeric>
+#include <thread>
 
 #include <sys/stat.h>
 
@@ -11,6 +14,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "launch/interrupt.hpp"
 #include "launch/trial.hpp"
 #include "record/statistics.hpp"
 #include "report/format.hpp"
@@ -210,6 +214,17 @@ void TrialExecution::end(const TrialOutcome& outcome) {
     read_journal();
 }
 
+void TrialExecution::await_end() {
+    using Clock = std::chrono::steady_clock;
+    // NFS shows what another host appended within a minute. mpiexec's first rank rarely is on another host.
+    const auto deadline = Clock::now() + std::chrono::seconds(launcher_.on_other_hosts() ? 75 : 10);
+    while (!reader_.progress().has_ended && Clock::now() < deadline && !InterruptGuard::requested()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        const std::ifstream asks_for_news(journal_.path());  // opening a file makes NFS look at its size
+        read_journal();
+    }
+}
+
 void TrialExecution::read_journal() {
     for (std::vector<json> lines = tail_.poll(); !lines.empty(); lines = tail_.poll()) {
         on_lines_(lines);
@@ -253,6 +268,7 @@ TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
                          watch(reader_.progress());
                          return reader_.progress().has_ended;
                      });
+    if (launched.status == TrialStatus::ok) await_end();
     if (launched.late_step_cut())
         journal_.append({{"type", "verification"},
                          {"trial", trial},

@@ -118,6 +118,8 @@ public:
 private:
     void begin(const TrialOrder& order, const std::string& trial, const std::vector<int>& cpus);
     void end(const TrialOutcome& outcome);
+    /// Until the ranks' last line is there: it may have been written on another host, and appear late.
+    void await_end();
 
     JournalWriter& journal_;
     const Launcher& launcher_;

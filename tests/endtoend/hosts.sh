@@ -133,6 +133,22 @@ expect_code 1 "a dataset that a host never sees"
 expect_reason "*rank 1 on host h1 does not see the dataset*after 2 s*under the same path*" "a dataset that a host never sees"
 on h1 umount --lazy "$work"
 
+# What rank 0 writes on another host appears late on gnnbench's: all of it two seconds after the trial's end.
+begin_anew
+use_hosts h1
+cat >worker <<WORKER
+#!/bin/sh
+journal="\$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["journal"])' "\$1")"
+sed 's|"journal": "[^"]*"|"journal": "$work/unseen"|' "\$1" >$work/request.json
+: >$work/unseen
+$bin/gnnbench-worker $work/request.json || exit
+setsid env -i PATH="\$PATH" sh -c "sleep 2; cat $work/unseen >>'\$journal'" >/dev/null 2>&1 </dev/null &
+WORKER
+chmod +x worker
+GNNBENCH_WORKER="$work/worker" gnnbench run hosts.yaml --set "matrix.scheme=[serial]" --set "matrix.gpus=[1]" --no-verify
+expect_code 0 "a journal that is seen late"
+expect_value "SELECT status || ' ' || measured_epochs FROM trial" "ok 3" "a journal that is seen late"
+
 # Ranks of one host that may not see each other: containers with processes and a /tmp of their own.
 rm -rf datasets gnnbench.sqlite*
 use_hosts h0
