@@ -6,15 +6,16 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include <sys/mman.h>
 
 #include "emulated.hpp"
 
-// The part of this library where shared memory lies; the linker names its ends.
+// Where shared memory lies, among other variables without a value at first: of this library, by the linker's names.
 extern "C" {
-extern char __start_emulated_shared[] __attribute__((weak, visibility("hidden")));
-extern char __stop_emulated_shared[] __attribute__((weak, visibility("hidden")));
+extern char __bss_start[] __attribute__((visibility("hidden")));
+extern char _end[] __attribute__((visibility("hidden")));
 }
 
 namespace emulated {
@@ -51,6 +52,7 @@ struct Traces {
     State* states = nullptr;
     Trace* traces = nullptr;
 } device, shared;
+std::vector<std::size_t> shared_cells;  ///< which this block has touched
 
 Access now() { return {here.thread, here.block_interval, here.warp_interval}; }
 
@@ -109,7 +111,10 @@ void access_cell(const Traces& all, std::size_t cell, Kind kind, const void* cod
     const bool is_device = all.base == device.base;
     // Of shared memory every block has its own.
     const bool of_other_block = !is_device && (state & written ? t.write_block : t.read_block) != here.block;
-    if ((state & ~flags) != launch_at_work || of_other_block) state = launch_at_work;
+    if ((state & ~flags) != launch_at_work || of_other_block) {
+        state = launch_at_work;
+        if (!is_device) shared_cells.push_back(cell);
+    }
     check(all.base + cell * cell_bytes, state, t, kind, code);
     if (kind == Kind::read) {
         if (is_device && (state & (told_read | told_write)) == 0) reads_cell(cell);
@@ -183,9 +188,7 @@ Traces traces_of(const char* base, std::size_t bytes) {
 
 void observe_memory(const char* base, std::size_t bytes) {
     device = traces_of(base, bytes);
-    if (!__start_emulated_shared) return;
-    shared = traces_of(__start_emulated_shared,
-                       static_cast<std::size_t>(__stop_emulated_shared - __start_emulated_shared));
+    shared = traces_of(__bss_start, static_cast<std::size_t>(_end - __bss_start));
 }
 
 Order launch_order() {
@@ -204,7 +207,9 @@ void begin_block(std::uint32_t block) {
     here.block = block;
     here.block_interval = 0;
     here.warp_interval = 0;
-    if (shared.bytes > 0) std::memset(const_cast<char*>(shared.base), 0xff, shared.bytes);
+    for (const std::size_t cell : shared_cells)
+        std::memset(const_cast<char*>(shared.base) + cell * cell_bytes, 0xff, cell_bytes);
+    shared_cells.clear();
 }
 void end_launch() { here.active = false; }
 

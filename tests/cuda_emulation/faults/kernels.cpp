@@ -17,8 +17,9 @@ void copy_kernel(Call c) {
 }
 
 /// Each thread reads what another of its block wrote, as the column sums do.
+template <class T>
 void column_sum_kernel(Call c) {
-    __shared__ float sums[64];
+    __shared__ T sums[64];
     sums[threadIdx.x] = c.from[threadIdx.x];
     if (c.mended)
         __syncthreads();
@@ -85,7 +86,7 @@ void beyond_kernel(Call c) { c.to[c.mended ? c.count - 1 : c.count] = 1; }
 }  // namespace
 
 void copy(const Call& c) { start(copy_kernel, dim3(static_cast<unsigned>(c.count + 31) / 32), dim3(32), c); }
-void column_sum(const Call& c) { start(column_sum_kernel, dim3(1), dim3(64), c); }
+void column_sum(const Call& c) { start(column_sum_kernel<float>, dim3(1), dim3(64), c); }
 void warp_reduction(const Call& c) { start(warp_reduction_kernel, dim3(1), dim3(32), c); }
 void combine(const Call& c) { start(combine_kernel, dim3(2), dim3(32), c); }
 void tail(Call c) {

@@ -8,8 +8,7 @@
 #define __device__
 #define __global__
 #define __forceinline__ inline
-// In a part of the program of their own, whose addresses tell them apart.
-#define __shared__ static __attribute__((section("emulated_shared")))
+#define __shared__ static
 #define __launch_bounds__(threads)
 
 struct dim3 {
