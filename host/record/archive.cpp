@@ -110,12 +110,12 @@ std::map<std::string, CellOutcome> outcomes_on(const fs::path& database, const s
     std::map<std::string, CellOutcome> all;
     for (const SqlRow& r : rows.rows)
         all[column_text(r[0])] = {.ok = static_cast<std::int64_t>(real_of(r[1])),
-                              .other = static_cast<std::int64_t>(real_of(r[2])),
-                              .status = column_text(r[3]),
-                              .epoch_s = real_of(r[4]),
-                              .sent_bytes_per_epoch = real_of(r[5]),
-                              .final_loss = real_of(r[6]),
-                              .has_loss = !std::holds_alternative<std::monostate>(r[6])};
+                                  .other = static_cast<std::int64_t>(real_of(r[2])),
+                                  .status = column_text(r[3]),
+                                  .epoch_s = real_of(r[4]),
+                                  .sent_bytes_per_epoch = real_of(r[5]),
+                                  .final_loss = real_of(r[6]),
+                                  .has_loss = !std::holds_alternative<std::monostate>(r[6])};
     return all;
 }
 

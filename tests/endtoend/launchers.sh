@@ -18,7 +18,9 @@ done
 PATH="$work/bin:$PATH"
 end_all() {
     local pid
-    for pid in "$work"/state/jobs/*/pid; do [[ -e "$pid" ]] && kill -KILL -- "-$(cat "$pid")" 2>/dev/null; done
+    for pid in "$work"/state/jobs/*/pid; do
+        [[ ! -e "$pid" ]] || kill -KILL -- "-$(cat "$pid")" 2>/dev/null || true
+    done
     rm -rf "$work"
 }
 cleanup=(end_all)
@@ -46,10 +48,13 @@ expect_text err "did you mean 'pbs'?" "a launcher that is not there"
 # --- the program's launchers with jobs --------------------------------------------------------------------------------
 for name in gridengine pbs; do
     fresh "$name"
-    gnnbench run tiny.yaml --launcher "$name" --set trials=1 --set launcher.poll=1
+    verify=()
+    [[ "$name" == gridengine ]] || verify=(--no-verify) # once is enough
+    gnnbench run tiny.yaml --launcher "$name" --set trials=1 --set launcher.poll=1 "${verify[@]}"
     expect_code 0 "a sweep by $name"
     expect_value "$ok" 3 "a sweep by $name"
-    expect_value "SELECT count(*) FROM verifications WHERE status = 'verified'" 6 "a sweep by $name verifies"
+    [[ "$name" != gridengine ]] ||
+        expect_value "SELECT count(*) FROM verifications WHERE status = 'verified'" 6 "a sweep by $name verifies"
     [[ "$(submissions qsub)" -eq 3 ]] || fail "a sweep by $name submitted $(submissions qsub) jobs"
     [[ ! -e gnnbench.sqlite.jobs ]] || fail "a sweep by $name left its folder"
     gnnbench run tiny.yaml --launcher "$name" --set trials=1

@@ -104,7 +104,7 @@ TEST_CASE("launcher files: an error says place, what was found and what is allow
     says("run: [ask], ", "", "jobs.ask[0].run: is missing: The program that is asked");
     says("ask: [{", "ask: {", "mine.yaml:");
     says("states: {running: [r]}", "states: {running: r}", "jobs.states.running: expected a list of texts");
-    says("states: {running: [r]}", "states: {runing: [r]}", "did you mean 'running'?");
+    says("states: {running: [r]}", "states: {runninq: [r]}", "did you mean 'running'?");
     says("'{ids}'", "all", "jobs.cancel: expected the placeholder {ids} in it");
     says("'{script}'", "x", "jobs.submit.run: expected the placeholder {script} in it");
     says("cores: 4", "cores: 0",
