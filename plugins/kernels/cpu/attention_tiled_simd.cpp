@@ -117,7 +117,7 @@ public:
     /// weights ← those of `count` entries; adds to both small sums.
     HWY_INLINE void make(const std::uint16_t* col, const T* values, std::int64_t count, T* weights,
                          T* small) const {
-        constexpr int lines = (4 * H * sizeof(T) + 63) / 64;
+        constexpr int lines = static_cast<int>((std::size_t{4} * H * sizeof(T) + 63) / 64);
         for (std::int64_t e = 0; e < count; ++e) prefetch_to_read<lines>(table_ + col[e + ahead] * (4 * H));
         Vec<T> sum = hn::LoadU(d_, small), sloped = hn::LoadU(d_, small + lanes<T>);
         const auto entries = [&](std::int64_t e, auto&& place, int part) HWY_ATTR {
@@ -205,7 +205,7 @@ void add_block(const TiledPass<T>& pass, std::int64_t chunk, const TileBlock& bl
         T* const coming = room + segment[ahead].row * stride;
         const T* const coming_own = own + segment[ahead].row * 4 * H;
         for (std::int64_t c = 0; c < stride; c += 64 / bytes) __builtin_prefetch(coming + c, 1, 3);
-        prefetch_to_read<(4 * H * bytes + 63) / 64>(coming_own);
+        prefetch_to_read<(std::int64_t{4} * H * bytes + 63) / 64>(coming_own);
         const SumsOfRow<T> sums = sums_at(pass, room + segment->row * stride);
         const TileWeights<H, backward, Exact, T> made(pass, table, own + segment->row * 4 * H);
         for (std::int64_t left = segment->length; left > 0;) {
@@ -430,7 +430,7 @@ void row_tops(const TiledPass<T>& pass, std::int64_t chunk, T* out) {
         for (std::int64_t s = block.first_segment; s < block.first_segment + block.segments; ++s) {
             T* const top = out + (first + a.segments[usize(s)].row) * heads;
             for (std::int64_t e = 0; e < a.segments[usize(s)].length; ++e, ++col) {
-                const T* score = tile + *col * 4 * heads;
+                const T* score = tile + *col * (4 * heads);
                 for_vectors<T>(heads, [&](std::int64_t k, std::int64_t n) HWY_ATTR {
                     store_n(hn::Max(load_n(top + k, n), load_n(score + k, n)), top + k, n);
                 });

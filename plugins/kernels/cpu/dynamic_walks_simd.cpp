@@ -284,7 +284,7 @@ public:
                                  sums_.dots.data()};
         score<H, true>(s, width_);
         const auto given = [&](std::int64_t e, auto&& place, int part) HWY_ATTR {
-            const std::int64_t at = 2 * width_ + part * H;
+            const std::int64_t at = 2 * width_ + std::int64_t{part} * H;
             if (of_rows) return repeated<H>(d_, own_ + at);
             return side_by_side<H>(d_, [&](std::int64_t i) HWY_ATTR { return rows[place(i)] + at; }, e);
         };
