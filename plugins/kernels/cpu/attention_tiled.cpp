@@ -107,16 +107,10 @@ bool attend_tiled(const TiledMatrix<T>& a, const EntryMask& dropout, const verb:
         .slope = static_cast<T>(v.shape.slope),
         .sums = v.rows.slopes.cols > 0 ? AttentionSums::forward : AttentionSums::forward_without_slopes,
         .exact = far_apart(r),
-        .table = nullptr,
         .tops = r.data() + heads,
-        .row_tops = nullptr,
-        .packed = nullptr,
-        .panel = {},
-        .last_panel = false,
         .stage = v.stage,
         .own = v.l,
-        .rows = v.rows,
-        .c = {}};
+        .rows = v.rows};
     const bool row_tops = pass.exact || !v.stage.first || !v.stage.last;
     T* const shared = shared_room(a, heads, width, row_tops, workspace);
     run_panels(pass, v.b, width, row_tops, shared, threads, workspace);
@@ -135,15 +129,9 @@ bool attend_backward_tiled(const TiledMatrix<T>& a, const EntryMask& dropout, co
                       .slope = static_cast<T>(v.shape.slope),
                       .sums = AttentionSums::backward,
                       .exact = far_apart(r),
-                      .table = nullptr,
                       .tops = r.data() + heads,
-                      .row_tops = nullptr,
-                      .packed = nullptr,
-                      .panel = {},
-                      .last_panel = false,
                       .stage = v.stage,
                       .own = v.own,
-                      .rows = {},
                       .c = v.c};
     T* const shared = shared_room(a, heads, width, false, workspace);
     run_panels(pass, v.b, width, false, shared, threads, workspace);

@@ -30,17 +30,18 @@ struct TiledPass {
     std::int64_t heads;
     T slope;
     AttentionSums sums;
-    bool exact;         ///< an exponential for each entry
-    const T* table;     ///< [cols × 4H], by position: r, F¹, F²; backward l, F¹ (exact: log Σ), F², D
-    const T* tops;      ///< [H]: R
-    const T* row_tops;  ///< [rows × H]: the largest r of the row's neighbours; null: R serves
-    const T* packed;    ///< [cols × panel.width]
-    Panel panel;
-    bool last_panel;
+    bool exact;     ///< an exponential for each entry
+    const T* tops;  ///< [H]: R
     Stage stage;
-    ConstMatrixView own;  ///< of rows: l; backward h_j, r_j
-    AttentionRows rows;   ///< forward
-    MatrixView c;         ///< backward
+    ConstMatrixView own;      ///< of rows: l; backward h_j, r_j
+    AttentionRows rows = {};  ///< forward
+    MatrixView c = {};        ///< backward
+    // As the pass goes on:
+    const T* table = nullptr;     ///< [cols × 4H], by position: r, F¹, F²; backward l, F¹ (exact: log Σ), F², D
+    const T* row_tops = nullptr;  ///< [rows × H]: the largest r of the row's neighbours; null: R serves
+    const T* packed = nullptr;    ///< [cols × panel.width]
+    Panel panel = {};
+    bool last_panel = false;
 };
 
 /// The verbs, over a matrix that was cut for them; false, and nothing done, where the numbers of heads or the slope does not suit.

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "attention.hpp"
 #include "exp-inl.hpp"
@@ -218,33 +219,19 @@ HWY_INLINE void add_entries(const Rows& rows, const T* weights, std::int64_t cou
 template <class T>
 inline constexpr int most_of_two = HWY_TARGET == HWY_AVX3 && sizeof(T) == 4 ? 8 : 4;
 
+template <class T>
+using AddListed = void (*)(const ListedRows<T>&, const T*, std::int64_t, T, Before<T>, std::int64_t, T*, T*);
+/// add_entries by the number of vectors, less one.
+template <int H, bool Two, class T, int... Fewer>
+constexpr std::array<AddListed<T>, sizeof...(Fewer)> listed_by_vectors(std::integer_sequence<int, Fewer...>) {
+    return {&add_entries<H, Fewer + 1, Two, T, ListedRows<T>>...};
+}
+
 /// The same for `width` columns of listed rows.
 template <int H, bool Two, class T>
 HWY_INLINE void add_listed(const T* const* rows, const T* weights, std::int64_t count, T slope, Before<T> before,
                            std::int64_t width, T* z, T* p) {
-    using Add = void (*)(const ListedRows<T>&, const T*, std::int64_t, T, Before<T>, std::int64_t, T*, T*);
-    static constexpr Add add[] = {&add_entries<H, 1, Two, T, ListedRows<T>>,
-                                  &add_entries<H, 2, Two, T, ListedRows<T>>,
-                                  &add_entries<H, 3, Two, T, ListedRows<T>>,
-                                  &add_entries<H, 4, Two, T, ListedRows<T>>,
-                                  &add_entries < H,
-                                  most_of_two<T> == 8 ? 5 : 4,
-                                  Two,
-                                  T,
-                                  ListedRows < T >>
-                                  ,
-                                  &add_entries < H,
-                                  most_of_two<T> == 8 ? 6 : 4,
-                                  Two,
-                                  T,
-                                  ListedRows < T >>
-                                  ,
-                                  &add_entries < H,
-                                  most_of_two<T> == 8 ? 7 : 4,
-                                  Two,
-                                  T,
-                                  ListedRows < T >>
-                                  , &add_entries < H, most_of_two<T> == 8 ? 8 : 4, Two, T, ListedRows < T >> };
+    static constexpr auto add = listed_by_vectors<H, Two, T>(std::make_integer_sequence<int, most_of_two<T>>());
     constexpr std::int64_t most = most_of_two<T> * lanes<T>;
     for (std::int64_t c = 0; c < width; c += most) {
         const std::int64_t cols = std::min(most, width - c), vectors = (cols + lanes<T> - 1) / lanes<T>;
