@@ -27,7 +27,9 @@ std::vector<std::vector<double>> take_turns(const Options& o,
                                             const std::vector<std::function<void()>>& candidates) {
     std::vector<std::vector<double>> seconds(candidates.size());
     for (int round = -1; round < o.rounds; ++round)
-        for (std::size_t i = 0; i < candidates.size(); ++i) {
+        for (std::size_t turn = 0; turn < candidates.size(); ++turn) {
+            // There and back: what a candidate follows, and what that leaves in the caches, is not always the same.
+            const std::size_t i = round % 2 == 0 ? turn : candidates.size() - 1 - turn;
             const double begin = seconds_now(o);
             candidates[i]();
             if (round >= 0) seconds[i].push_back(seconds_now(o) - begin);
