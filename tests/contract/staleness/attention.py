@@ -11,22 +11,19 @@ score that travelled passes its gradient on to the h beside it, and to a_r. SANC
 as those of the rows that their owners have now.
 """
 import importlib.util
-import json
-import pathlib
 import random
 
 import torch
 
+from common import EPOCHS, here, note_gradients, start, write
 from schemes import PARTS, PipeGcn, Sancus
 
-here = pathlib.Path(__file__).resolve().parent
 spec = importlib.util.spec_from_file_location("attention_make", here.parent / "attention" / "make.py")
 attention = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(attention)
 autograd = attention.autograd
 attention.draw = draw = random.Random(53)
 
-EPOCHS = 5
 GRADIENTS = 2  # of the last epochs
 
 
@@ -150,13 +147,7 @@ def train(g, case):
             p["bias"] = attention.uniform(1, g_l)
         drawn.append(p)
     weights, biases = attention.weights_of(drawn), [p["bias"] for p in drawn if "bias" in p]
-    if "initial" in case:
-        with torch.no_grad():
-            for tensors, flat in ((weights, case["initial"]["weights"]), (biases, case["initial"]["biases"])):
-                for t, values in zip(tensors, flat):
-                    t.copy_(torch.tensor(values).reshape(t.shape))
-    case["initial"] = {"weights": autograd.numbers(weights), "biases": autograd.numbers(biases)}
-    step = torch.optim.SGD([*weights, *biases], lr=autograd.LEARNING_RATE)
+    step = start(case, weights, biases)
     scheme = (Pipe if case["scheme"] == "pipegcn" else Cached)(case["params"])
     scheme.part, scheme.layers = part, len(shapes)
     case["loss"], case["gradients"], case["ages"] = [], [], []
@@ -174,8 +165,7 @@ def train(g, case):
         case["loss"].append(loss.item())
         case["ages"].append(scheme.ages(between))
         if epoch + GRADIENTS >= case["epochs"]:
-            case["gradients"].append({"weights": autograd.numbers(w.grad for w in weights),
-                                      "biases": autograd.numbers(b.grad for b in biases)})
+            note_gradients(case, weights, biases)
         step.step()
     case["final"] = {"weights": autograd.numbers(weights), "biases": autograd.numbers(biases)}
     return case
@@ -234,16 +224,10 @@ def cases(graphs):
 
 def main():
     graphs = autograd.graphs()
-    made = {"torch": torch.__version__.split("+")[0], "learning_rate": autograd.LEARNING_RATE, "epochs": EPOCHS,
-            "parts": PARTS}
-    lines = ["{"] + [f" {json.dumps(k)}: {json.dumps(v)}," for k, v in made.items()]
     tables = {"graphs": graphs, "cases": [sensitive(graphs, c) for c in cases(graphs)]}
     ages = [age for c in tables["cases"] if c["params"].get("policy") == "change" for of in c["ages"][1:] for age in of]
     assert len({age["sum_epochs"] for age in ages if age["sum_epochs"] < age["rows"]}) > 2  # some send, some do not
-    for key, table in tables.items():
-        rows = ",\n".join("  " + json.dumps(item, separators=(",", ":")) for item in table)
-        lines.append(f' "{key}": [\n{rows}\n ]' + ("," if key == "graphs" else ""))
-    (here / "attention.json").write_text("\n".join(lines + ["}"]) + "\n")
+    write("attention.json", tables)
 
 
 if __name__ == "__main__":

@@ -9,22 +9,14 @@ computed at once: D has Â's entries inside of parts, O those between parts, and
 from exact training is what O is multiplied by, and what O's transpose returns. Under a vertex cut a row is a part's copy of
 a vertex: D has each part's entries between its copies, and O is not there; what differs is how copies are summed.
 """
-import importlib.util
-import json
-import pathlib
 import random
 
 import torch
 
+from common import EPOCHS, exact, note_gradients, start, write
 from schemes import PARTS, SCHEMES, DistGnn, Sancus, StaleProduct
 
-here = pathlib.Path(__file__).resolve().parent
-spec = importlib.util.spec_from_file_location("autograd_make", here.parent / "autograd" / "make.py")
-exact = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(exact)
 exact.draw = draw = random.Random(37)
-
-EPOCHS = 5
 GRADIENTS = 3  # of the last epochs
 
 
@@ -55,13 +47,7 @@ def train(g, case):
     x = torch.tensor(g["features"])[:, : case["widths"][0]].clone()
     labels, mask = torch.tensor(g["labels"]), torch.tensor(g["train"], dtype=torch.bool)
     weights, biases = exact.initial(case["widths"], case["bias"], case["layers"])
-    if "initial" in case:
-        with torch.no_grad():
-            for tensors, flat in ((weights, case["initial"]["weights"]), (biases, case["initial"]["biases"])):
-                for t, values in zip(tensors, flat):
-                    t.copy_(torch.tensor(values).reshape(t.shape))
-    case["initial"] = {"weights": exact.numbers(weights), "biases": exact.numbers(biases)}
-    step = torch.optim.SGD([*weights, *biases], lr=exact.LEARNING_RATE)
+    step = start(case, weights, biases)
     scheme = SCHEMES[case["scheme"]](case["params"])
     scheme.part, scheme.layers = part, len(case["widths"]) - 1
     rows = torch.arange(len(a))
@@ -86,8 +72,7 @@ def train(g, case):
         case["loss"].append(loss.item())
         case["ages"].append(scheme.ages(between))
         if epoch + GRADIENTS >= case["epochs"]:
-            case["gradients"].append({"weights": exact.numbers(w.grad for w in weights),
-                                      "biases": exact.numbers(b.grad for b in biases)})
+            note_gradients(case, weights, biases)
         step.step()
     case["final"] = {"weights": exact.numbers(weights), "biases": exact.numbers(biases)}
     return case
@@ -186,16 +171,10 @@ def sensitive(graphs, case):
 
 def main():
     graphs = exact.graphs()
-    made = {"torch": torch.__version__.split("+")[0], "learning_rate": exact.LEARNING_RATE, "epochs": EPOCHS,
-            "parts": PARTS}
-    lines = ["{"] + [f" {json.dumps(k)}: {json.dumps(v)}," for k, v in made.items()]
     tables = {"graphs": graphs, "cases": [sensitive(graphs, c) for c in cases(graphs)]}
     by_change = [age for c in tables["cases"] if c["params"].get("policy") == "change" for ages in c["ages"][1:] for age in ages]
     assert len({age["sum_epochs"] for age in by_change if age["sum_epochs"] < age["rows"]}) > 2  # some send, some do not
-    for key, table in tables.items():
-        rows = ",\n".join("  " + json.dumps(item, separators=(",", ":")) for item in table)
-        lines.append(f' "{key}": [\n{rows}\n ]' + ("," if key == "graphs" else ""))
-    (here / "cases.json").write_text("\n".join(lines + ["}"]) + "\n")
+    write("cases.json", tables)
 
 
 if __name__ == "__main__":
