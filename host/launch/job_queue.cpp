@@ -1,7 +1,9 @@
 #include "launch/job_queue.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -40,7 +42,9 @@ std::string log_pattern(const std::string& log_file, const std::string& doubled)
 }
 
 std::string user_name() {
-    // Schedulers know users by name; a user without one has nothing in a queue.
+    // Schedulers know users by name. USER may be another's, of whoever called su; a container may know of no name but that.
+    if (const passwd* entry = getpwuid(getuid()); entry && entry->pw_name && *entry->pw_name)
+        return entry->pw_name;
     const char* name = std::getenv("USER");
     return name && *name ? name : std::to_string(getuid());
 }
