@@ -4,10 +4,10 @@
     tutorial.py FOLDER CHAPTER.md ...
 
 A fenced block after a line that ends in "`NAME`:" is a file of that name. In a block `console`, lines with "$ " are commands
-("> " continues one) and the lines below are what they print: a line "…" stands for any lines, "…" in a line for any text. Words
-are compared, and numbers only where the block says `console exact`: times differ from machine to machine. A command ends with
-exit code 0 unless its last output line is "[exit code N]". Every block with a language is executed or written, but for
-`text`.
+("> " continues one) and the lines below are what they print, none if they print nothing: a line "…" stands for any lines, "…" in
+a line for any text. Words are compared, and numbers only where the block says `console exact`: times differ from machine to
+machine. A command ends with exit code 0 unless its last output line is "[exit code N]". Every block with a language is executed
+or written, but for `text`.
 """
 import pathlib
 import re
@@ -101,7 +101,7 @@ def execute(folder, chapter):
                 wrong = None
                 if code != (int(wanted[1]) if wanted else 0):
                     wrong = f"exit code {code}"
-                elif expected:
+                else:
                     wrong = differs(expected, printed, exact)
                     wrong = wrong and f"expected: {wrong}"
                 if wrong:
