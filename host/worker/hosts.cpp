@@ -170,10 +170,8 @@ std::string why_names_clash(const std::vector<RankPlace>& by_rank) {
                 continue;
             return fmt::format(
                 "ranks {} and {} are on different hosts that are both called '{}'; Open MPI tells hosts apart by "
-                "their "
-                "names, and its ranks would wait for ever: give each host a name of its own (hostname, or "
-                "--hostname "
-                "of a container)",
+                "their names, and its ranks would wait for ever: give each host a name of its own (hostname, or "
+                "--hostname of a container)",
                 j, i, a.host);
         }
     return {};

@@ -78,8 +78,7 @@ Store open_on_all(const std::string& folder, const ProcessGroup& group, double l
             if (late)
                 throw DataError(fmt::format(
                     "rank {} on host {} does not see the dataset {} as rank 0 on host {} does, after {:g} s: {}; "
-                    "all hosts "
-                    "of a trial need its folder under the same path",
+                    "all hosts of a trial need its folder under the same path",
                     r, all[r].substr(all[r].rfind('\n') + 1), folder, all[0].substr(all[0].rfind('\n') + 1),
                     limit_s, word(all[r]).front() == seen ? "it has other contents there" : word(all[r])));
         }
