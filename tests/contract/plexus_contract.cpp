@@ -32,7 +32,7 @@ std::map<std::string, std::string> sizes(const std::array<int, 3>& g) {
         {"grid", "given"}, {"x", std::to_string(g[0])}, {"y", std::to_string(g[1])}, {"z", std::to_string(g[2])}};
 }
 
-std::vector<ModelVariant> models() {
+std::vector<ModelVariant> trained_models() {
     ModelVariant deep{.name = "seven layers", .widths = {4, 9, 2, 7, 3, 5, 4, 3}};
     ModelVariant dropped{.name = "dropped", .widths = {6, 5, 4, 3}};
     dropped.train.dropout = dropped.train.input_dropout = 0.3;
@@ -67,7 +67,7 @@ TEST_CASE("plexus-3d is exact on every grid, whatever its parameters") {
             std::string text;
             change.merge(sizes(grid));
             for (const auto& [key, value] : change) text += key + "=" + value + " ";
-            std::vector<ModelVariant> trained = models();
+            std::vector<ModelVariant> trained = trained_models();
             if (change.contains("trainable_features"))
                 std::erase_if(trained, [](const ModelVariant& v) { return v.model.aggregate_input; });
             // From one grid to the next a change has another model.
