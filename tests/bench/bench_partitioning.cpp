@@ -1,10 +1,8 @@
 // bench_partitioning: connectivity−1 and time of the hypergraph partitioner beside METIS, on the same graphs with the
-// same vertex weights and imbalance. Goals are this project's; --mtkahypar adds the numbers of PyPI's mtkahypar.
+// same vertex weights and imbalance. Goals are this project's; --mtkahypar and --kaminpar add a table of PyPI's.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -16,7 +14,8 @@
 
 #include "partitioning/cases.hpp"
 #include "partitioning/measured.hpp"
-#include "partitioning/mtkahypar.hpp"
+#include "partitioning/peers.hpp"
+#include "partitioning/peers_table.hpp"
 #include "partitioning/scaling.hpp"
 
 namespace gnnbench::bench {
@@ -34,7 +33,7 @@ int main(int argc, char** argv) {
     using namespace gnnbench::bench;
     double scale = 1, imbalance = 0.03;
     int seeds = 3;
-    std::string output, python, only, preset = "default";
+    std::string output, mtkahypar, kaminpar, only, preset = "default";
     std::vector<double> edges;
     Part parts = 64;
     CommandLine app{"volume and time of partitioners on the same graphs, weights and imbalance"};
@@ -42,8 +41,9 @@ int main(int argc, char** argv) {
     app.add("--seeds", seeds, "runs of each; medians are shown").within(1, 99);
     app.add("--imbalance", imbalance, "of all partitioners").within(0.001, 1.0);
     app.add("--only", only, "cases whose name contains this");
-    app.add("--preset", preset, "of hypergraph, and of Mt-KaHyPar beside it").one_of({"default", "quality"});
-    app.add("--mtkahypar", python, "a Python with PyPI's mtkahypar, which then runs beside");
+    app.add("--preset", preset, "of hypergraph, and of the others beside it").one_of({"default", "quality"});
+    app.add("--mtkahypar", mtkahypar, "a Python with PyPI's mtkahypar, which then runs beside");
+    app.add("--kaminpar", kaminpar, "a Python with PyPI's kaminpar, which then runs beside");
     app.add("--scaling", edges, "instead: time and memory of graphs of so many million entries")
         .within(0.01, 500.0);
     app.add("--parts", parts, "for --scaling").within(2, 100000);
@@ -53,10 +53,11 @@ int main(int argc, char** argv) {
     const PluginCatalog catalog;
     std::string text =
         "| graph | parts | METIS cut | CPU s | METIS volume | hypergraph | CPU s | imbalance | peak ÷ graph | "
-        "÷ METIS cut | goal | × its CPU time | Mt-KaHyPar | CPU s | ÷ Mt-KaHyPar |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
-    double log_ratios = 0;  // of the volumes to Mt-KaHyPar's
-    int compared = 0;
+        "÷ METIS cut | goal | × its CPU time |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+    PeersTable beside;
+    if (!mtkahypar.empty()) beside.add({"mtkahypar", "Mt-KaHyPar", mtkahypar});
+    if (!kaminpar.empty()) beside.add({"kaminpar", "KaMinPar", kaminpar});
     bool sound = true;
     try {
         if (!edges.empty()) text = scaling_table(catalog, edges, parts, imbalance);
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
             for (int seed = 1; seed <= seeds; ++seed) {  // in turn, so that a busy machine slows both
                 cuts.push_back(measure(catalog, "metis", c, seed, {{"weights", "nonzeros"}, {"imbalance", room}}));
                 owns.push_back(measure(catalog, "hypergraph", c, seed, {{"imbalance", room}, {"preset", preset}}));
+                beside.measure(c, imbalance, seed, preset);
             }
             const Measured cut = summary(cuts), own = summary(owns);
             // METIS' volume objective takes minutes, or fails, on power laws in many parts.
@@ -78,35 +80,23 @@ int main(int argc, char** argv) {
                                           {{"weights", "nonzeros"}, {"imbalance", room}, {"objective", "volume"}})
                                       .volume)
                     : "–";
-            const std::optional<OtherResult> other = run_mtkahypar(python, c, imbalance, seeds, preset);
             const double ratio =
                 static_cast<double>(own.volume) / static_cast<double>(std::max<std::int64_t>(1, cut.volume));
             sound = sound && own.imbalance <= imbalance + c.parts / static_cast<double>(c.graph.indices.size());
-            const double to_other = other ? static_cast<double>(own.volume) /
-                                                static_cast<double>(std::max<std::int64_t>(1, other->volume))
-                                          : 1;
-            if (other) {
-                log_ratios += std::log(to_other);
-                ++compared;
-            }
             const std::string row = fmt::format(
-                "| {} | {} | {} | {:.2f} | {} | {} | {:.2f} | {:.3f} | {:.1f} | {:.3f} | {} | {:.1f} | {} | {} | "
-                "{} |\n",
-                c.name, c.parts, cut.volume, cut.cpu_s, volume, own.volume, own.cpu_s, own.imbalance,
+                "| {} | {} | {} | {:.2f} | {} | {} | {:.2f} | {:.3f} | {:.1f} | {:.3f} | {} | {:.1f} |\n", c.name,
+                c.parts, cut.volume, cut.cpu_s, volume, own.volume, own.cpu_s, own.imbalance,
                 static_cast<double>(own.peak_bytes) / graph_bytes(c), ratio,
-                scale == 1 ? goal_text(ratio, c.goal) : "–", own.cpu_s / std::max(cut.cpu_s, 1e-9),
-                other ? fmt::format("{}", other->volume) : "–", other ? fmt::format("{:.1f}", other->cpu_s) : "–",
-                other ? fmt::format("{:.3f}", to_other) : "–");
+                scale == 1 ? goal_text(ratio, c.goal) : "–", own.cpu_s / std::max(cut.cpu_s, 1e-9));
             std::fputs(row.c_str(), stderr);
             text += row;
+            beside.end_case(c, cut, own);
         }
     } catch (const Error& e) {
         std::fprintf(stderr, "bench_partitioning: %s\n", e.what());
         return 2;
     }
-    if (compared > 0)
-        text += fmt::format("\nGeometric mean of the volumes ÷ Mt-KaHyPar's: {:.3f}\n",
-                            std::exp(log_ratios / compared));
+    text += beside.text();
     std::fputs(text.c_str(), stdout);
     if (!output.empty()) std::ofstream(output) << text;
     if (!sound) std::fputs("bench_partitioning: a part is heavier than the imbalance allows\n", stderr);

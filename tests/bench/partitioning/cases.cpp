@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "graphs.hpp"
+#include "partitioning/kinds.hpp"
 
 namespace gnnbench::bench {
 
@@ -34,6 +35,13 @@ std::vector<PartitioningCase> partitioning_cases(double scale) {
     add("communities", communities, 512, 0.975);
     add("power law", power, 8, 0.865);
     add("power law", power, 64, 0.90);
+    // Kinds on which nothing was tuned.
+    const auto by_side = [&](double side) { return static_cast<std::int64_t>(side * std::sqrt(scale)); };
+    add("web", undirected(web({.pages = static_cast<std::int64_t>(300000 * scale)})), 64, 0);
+    add("roads", roads({.side = by_side(250), .missing = 0.25, .along = 2}), 64, 0);
+    add("roads, short", roads({.side = by_side(350), .missing = 0.35, .along = 0.5}), 64, 0);
+    add("roads, long", roads({.side = by_side(150), .missing = 0.2, .along = 6}), 64, 0);
+    add("hexagons", hexagons(by_side(450), 1), 64, 0);
     return cases;
 }
 

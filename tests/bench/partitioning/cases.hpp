@@ -18,7 +18,7 @@ struct PartitioningCase {
     std::string label() const { return name + "/" + std::to_string(parts); }
 };
 
-/// A mesh, a power law with communities and a pure power law, each in several numbers of parts.
+/// A mesh, a power law with communities and a pure power law, each in several numbers of parts; a web, roads and hexagons.
 std::vector<PartitioningCase> partitioning_cases(double scale);
 
 }  // namespace gnnbench::bench

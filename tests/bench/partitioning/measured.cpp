@@ -39,21 +39,14 @@ std::int64_t own_memory(const std::string& key) {
     return 0;
 }
 
-/// Heaviest part ÷ mean part − 1 in entries of rows, each with its diagonal.
-double imbalance_of(const GraphView& graph, const Partition& p) {
-    std::vector<double> load(usize(p.parts));
-    double total = 0;
-    for (std::int64_t v = 0; v < graph.vertices(); ++v) {
-        const auto row = graph.indices.subspan(usize(graph.indptr[usize(v)]),
-                                               usize(graph.indptr[usize(v) + 1] - graph.indptr[usize(v)]));
-        const bool diagonal = std::binary_search(row.begin(), row.end(), static_cast<std::int32_t>(v));
-        const double weight = static_cast<double>(row.size()) + (diagonal ? 0 : 1);
-        load[usize(p.part_of[usize(v)])] += weight, total += weight;
-    }
-    return *std::max_element(load.begin(), load.end()) * p.parts / total - 1;
-}
-
 }  // namespace
+
+void judge(Measured& m, const PartitioningCase& c, const Partition& partition) {
+    const PartitionQuality quality = measure_quality(c.view(), partition);
+    m.volume = quality.connectivity_minus_one;
+    m.cut = quality.edge_cut / 2;  // cases are undirected: both entries of an edge count there
+    m.imbalance = quality.nonzero_imbalance - 1;
+}
 
 Measured measure(const PluginCatalog& catalog, const std::string& name, const PartitioningCase& c, int seed,
                  const Settings& settings) {
@@ -75,8 +68,7 @@ Measured measure(const PluginCatalog& catalog, const std::string& name, const Pa
                                                 .seed = static_cast<std::uint64_t>(seed)});
     Measured m{
         .wall_s = wall_s() - begin, .cpu_s = cpu_s() - cpu_begin, .peak_bytes = own_memory("VmHWM") - before};
-    m.volume = measure_quality(c.view(), p).connectivity_minus_one;
-    m.imbalance = imbalance_of(c.view(), p);
+    judge(m, c, p);
     return m;
 }
 
@@ -87,6 +79,7 @@ Measured summary(const std::vector<Measured>& runs) {
         return median(values);
     };
     Measured s{.volume = static_cast<std::int64_t>(median_of([](const Measured& m) { return m.volume; })),
+               .cut = static_cast<std::int64_t>(median_of([](const Measured& m) { return m.cut; })),
                .wall_s = median_of([](const Measured& m) { return m.wall_s; }),
                .cpu_s = median_of([](const Measured& m) { return m.cpu_s; })};
     for (const Measured& m : runs) {
