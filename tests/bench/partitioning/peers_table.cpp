@@ -31,7 +31,8 @@ void PeersTable::measure(const PartitioningCase& c, double imbalance, int seed, 
 void PeersTable::end_case(const PartitioningCase& c, const Measured& metis, const Measured& own) {
     if (columns_.empty()) return;
     ++cases_;
-    rows_ += line(c, "hypergraph", own, own) + line(c, "METIS", metis, own);
+    rows_ += line(c, "hypergraph", own, own);
+    rows_ += line(c, "METIS", metis, own);
     for (Column& column : columns_) {
         const Measured its = summary(column.runs);
         rows_ += line(c, column.peer.title, its, own);
