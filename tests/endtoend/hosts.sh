@@ -163,7 +163,7 @@ exec unshare --pid --fork --kill-child --mount --mount-proc sh -ec '
     exec $bin/gnnbench-worker "\$@"' x "\$@"
 WORKER
 chmod +x worker
-OMPI_MCA_btl=tcp,self GNNBENCH_WORKER="$work/worker" \
+OMPI_MCA_btl=tcp,self UCX_TLS=tcp,self GNNBENCH_WORKER="$work/worker" \
     gnnbench run hosts.yaml --set "matrix.scheme=[mg-gcn]" --set "matrix.gpus=[4]"
 expect_code 0 "ranks in containers of one host"
 expect_value "$verified" 2 "ranks in containers of one host"

@@ -6,6 +6,7 @@ source "$(dirname "$0")/several_hosts.sh"
 # shellcheck source=tests/endtoend/lib.sh
 source "$here/lib.sh"
 start_hosts 2
+[[ "$mpi" == "Open MPI" ]] || skip "what fails between hosts is described as Open MPI 4 does it"
 use_hosts h0 h1
 export OMPI_MCA_oob_tcp_keepalive_time=2 OMPI_MCA_oob_tcp_keepalive_intvl=1 OMPI_MCA_oob_tcp_keepalive_probes=2
 tiny_experiment tiny.yaml

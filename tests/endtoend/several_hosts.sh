@@ -138,12 +138,15 @@ expect_reason() {
 # use_hosts NAME …: ranks go to these, one after the other.
 use_hosts() { printf '%s\n' "$@" >hosts; }
 
-# What a user writes to have gnnbench start ranks on the hosts in a file; docs/clusters.md shows it.
+# What a user writes to have gnnbench start ranks on the hosts in a file; docs/clusters.md shows it. `mpi` is Open MPI or MPICH.
 write_mpiexec() {
-    local real
+    local real version
     real="$(sed -n 's/^MPIEXEC_EXECUTABLE:[A-Z]*=//p' "$bin/../CMakeCache.txt")"
-    "$real" --version | grep -q 'OpenRTE' || skip "several hosts are tested with Open MPI 4 only; this build has '$real'"
-    cat >mpiexec <<MPIEXEC
+    version="$("$real" --version)"
+    case "$version" in
+        *OpenRTE*)
+            mpi="Open MPI"
+            cat >mpiexec <<MPIEXEC
 #!/usr/bin/env bash
 given=()
 for name in GNNBENCH_{TEST,TRIAL,HOST_LIMIT,YIELD} OMP_NUM_THREADS OPENBLAS_NUM_THREADS OMP_WAIT_POLICY; do
@@ -152,7 +155,19 @@ done
 sed 's/\$/ slots=8/' $work/hosts >$work/slots
 exec $real --hostfile $work/slots --map-by node --mca plm_rsh_agent $work/ssh "\${given[@]}" "\$@"
 MPIEXEC
+            export OMPI_MCA_btl=tcp,vader,self OMPI_MCA_btl_tcp_if_include=10.77.0.0/24 OMPI_MCA_oob_tcp_if_include=10.77.0.0/24
+            ;;
+        *HYDRA*)
+            mpi=MPICH
+            cat >mpiexec <<MPIEXEC
+#!/bin/sh
+exec $real -f $work/hosts -iface net0 -launcher ssh -launcher-exec $work/ssh "\$@"
+MPIEXEC
+            # By cable and memory, whichever of its two networks it was built with.
+            export UCX_NET_DEVICES=net0 UCX_TLS=tcp,self,posix,sysv FI_PROVIDER=tcp FI_TCP_IFACE=net0
+            ;;
+        *) skip "several hosts are tested with Open MPI 4 and MPICH; this build has '$real'" ;;
+    esac
     chmod +x mpiexec
     export GNNBENCH_MPIEXEC="$work/mpiexec"
-    export OMPI_MCA_btl=tcp,vader,self OMPI_MCA_btl_tcp_if_include=10.77.0.0/24 OMPI_MCA_oob_tcp_if_include=10.77.0.0/24
 }
