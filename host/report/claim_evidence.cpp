@@ -25,14 +25,23 @@ bool is_of_setting(const ResolvedCell& place, const PaperClaim& claim) {
            });
 }
 
+/// What a simulated number that is not of the paper's setting is of.
+std::string other_setting(const ResolvedCell& place, const PaperClaim& claim) {
+    std::vector<std::string> fields;
+    for (const std::string& field : place.unlike_paper)
+        if (std::ranges::find(claim.unstated, field) == claim.unstated.end()) fields.push_back(field);
+    if (!place.papers_graph || fields.empty()) return "simulated at another size than the paper's";
+    return fmt::format("simulated with {} that the paper does not have, or does not state",
+                       fmt::join(fields, ", "));
+}
+
 /// The same of a single number.
 std::string why_not(const ResolvedCell& place, const PaperClaim& claim, EvidenceKind kind) {
     for (const ComparisonCell* cell : place.cells) {
         if (cell->verification.status == VerificationStatus::failed) return "a cell failed its verification";
         if (cell->volume_differs) return "a cell's counted bytes are not the stated ones";
     }
-    if (kind == EvidenceKind::simulated)
-        return is_of_setting(place, claim) ? "" : "simulated at another size than the paper's";
+    if (kind == EvidenceKind::simulated) return is_of_setting(place, claim) ? "" : other_setting(place, claim);
     const bool may_be_scaled = std::ranges::find(claim.settings, ClaimSetting::scaled) != claim.settings.end();
     if (!is_of_setting(place, claim) && !may_be_scaled) return "measured in another setting than the paper's";
     if (kind_of(place) != MetricKind::time || place.counted) return "";

@@ -59,7 +59,7 @@ more than a thousandth. These cannot carry a claim, and leave it undecided:
 - times of more ranks × threads than cores, times of different numbers of CPU ranks, which are shares of one machine, and
   times of fewer than three trials;
 - cells whose verification failed, or whose counted bytes are not the stated ones;
-- simulated graphs of another size than the paper's.
+- simulated graphs of another size than the paper's, and models that it does not have or state.
 
 ## Keys
 
