@@ -155,6 +155,55 @@ TEST_CASE("cuda: deterministic products add up in one order, in every process an
            product(*backend, *prepared, width, 0, width, true)));
 }
 
+TEST_CASE("cuda: long rows are multiplied alike wherever they begin in memory, and whatever is beside them") {
+    Csr a;
+    a.cols = 211;
+    for (const std::int64_t n : {31, 33, 0, 32, 70, 1, 34, 35, 64, 2, 150, 3, 48}) {
+        for (std::int64_t i = 0; i < n; ++i) {
+            a.indices.push_back(static_cast<std::int32_t>(i * (a.cols / n)));
+            // What is beside a long row in memory shows where it gets into its sums.
+            a.values.push_back(n < 4 ? NAN : noise(7, std::ssize(a.values)));
+        }
+        a.indptr.push_back(std::ssize(a.indices));
+    }
+    a.rows = std::ssize(a.indptr) - 1;
+    const auto reference = catalog().kernel("reference")->create({.params = Params(std::span<const ParamDecl>())});
+    const auto expected = reference->prepare(a);
+    const auto not_numbers = [](std::vector<double> v) {
+        for (double& x : v) x = std::isnan(x) ? 1e6 : x;
+        return v;
+    };
+    for (const char* how : {"rows", "balanced"})
+        for (const std::int64_t width : {8, 16, 41, 64, 130}) {
+            INFO(how << ", width " << width);
+            const auto backend = created(cuda(how));
+            const auto wanted = not_numbers(product(*reference, *expected, width, 0, width));
+            const auto found = product(*backend, *backend->prepare(a), width, 0, width);
+            CHECK(largest_difference(not_numbers(found), wanted) < 1e-4);
+            // In memory of others, from the first, second or fourth place of an array on.
+            const Within b(*backend, a.cols, width, 0, width, 5), c(*backend, a.rows, width, 0, width, 6);
+            for (const std::size_t indices_at : {0U, 1U})
+                for (const std::size_t values_at : {0U, 1U, 3U}) {
+                    std::vector<std::int32_t> indices(indices_at);
+                    std::vector<double> values(values_at);
+                    indices.insert(indices.end(), a.indices.begin(), a.indices.end());
+                    values.insert(values.end(), a.values.begin(), a.values.end());
+                    const auto indptr_there = backend->upload(std::span<const std::int64_t>(a.indptr));
+                    const auto indices_there = backend->upload(std::span<const std::int32_t>(indices));
+                    const Matrix values_there = backend->matrix(1, std::ssize(values));
+                    backend->upload(std::span<const double>(values), values_there);
+                    const CsrView view{.indptr = indptr_there.data(),
+                                       .indices = indices_there.data() + indices_at,
+                                       .values = static_cast<float*>(values_there.view().data) + values_at,
+                                       .rows = a.rows,
+                                       .cols = a.cols,
+                                       .nonzeros = a.nonzeros()};
+                    backend->spmm(view, b.view, c.view);
+                    CHECK(largest_difference(not_numbers(backend->download(c.whole).values), wanted) < 1e-4);
+                }
+        }
+}
+
 namespace {
 
 /// What verbs make of matrices of three rows, which `place` says where they lie: the i-th of them [3 × 8].

@@ -1,5 +1,6 @@
 // Sparse products by the implementation that was chosen: our kernels, or cuSPARSE.
 #include <cstddef>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,8 @@ namespace {
 template <class T>
 void set_operands(SpmmCall<T>& call, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     call.b = static_cast<const T*>(b.data);
-    call.ldb = b.ld;
+    require(b.ld <= std::numeric_limits<u32>::max(), "rows of B lie 2^32 elements apart at most");
+    call.ldb = static_cast<u32>(b.ld);
     call.c = static_cast<T*>(c.data);
     call.ldc = c.ld;
     call.width = call.read_width = c.cols;
@@ -118,7 +120,7 @@ void CudaBackend::multiply(const CudaMatrix& a, Product how, ConstMatrixView b, 
                 const Dense<T> wide{reinterpret_cast<T*>(room), a.cols, padded, padded};
                 check(cuda::pad_rows(dense<T>(b), wide, compute()), "launching pad_rows");
                 call.b = wide.data;
-                call.ldb = padded;
+                call.ldb = static_cast<u32>(padded);
             }
         }
         check(cuda::spmm(call, compute()), "launching spmm");
