@@ -182,6 +182,8 @@ cudaError_t with_pack(const SpmmCall<T>& s, cudaStream_t stream) {
         if (t.lanes == 16) return with_tiling<T, pack, 16, 1>(s, stream);
         if (t.packs == 2) return with_tiling<T, pack, 32, 2>(s, stream);
     }
+    if constexpr (pack < widest)
+        if (t.packs == 3) return with_tiling<T, pack, 16, 3>(s, stream);
     if (t.lanes == 8) return with_tiling<T, pack, 8, 1>(s, stream);
     if (t.packs == 1) return with_tiling<T, pack, 32, 1>(s, stream);
     return with_tiling<T, pack, 32, 4>(s, stream);
