@@ -133,7 +133,7 @@ TEST_CASE("cuda: deterministic products add up in one order, in every process an
     for (int time = 0; time < 3; ++time) {
         const auto backend = created(cuda("deterministic", {width}));
         const auto prepared = backend->prepare(a, TransposedProducts::wanted);
-        CHECK(prepared->format == "csr, balanced, and its transpose");  // nothing that was timed
+        CHECK(prepared->format == "csr, balanced; transpose: csr, rows");  // nothing that was timed
         for (int again = 0; again < 2; ++again) {
             const auto p = product(*backend, *prepared, width, 0, width),
                        t = product(*backend, *prepared, width, 0, width, true);
@@ -147,12 +147,51 @@ TEST_CASE("cuda: deterministic products add up in one order, in every process an
             CHECK((t == by_transpose));
         }
     }
-    if (!emulated()) return;
-    // Where cuSPARSE multiplies by the transpose, the emulator changes the order from product to product.
+}
+
+TEST_CASE("cuda: a product by the transpose adds up in the same order each time, whatever multiplies") {
+    constexpr std::int64_t width = 17;
+    const Csr a = uneven_matrix(80, 1200, 1);
+    const auto reference = catalog().kernel("reference")->create({.params = Params(std::span<const ParamDecl>())});
+    const auto expected = reference->prepare(a, TransposedProducts::wanted);
+    const auto wanted = product(*reference, *expected, width, 0, width, true);
+    for (const char* how : {"auto", "rows", "balanced", "panels", "cusparse"}) {
+        INFO(how);
+        const auto backend = created(cuda(how));
+        const auto prepared = backend->prepare(a, TransposedProducts::wanted);
+        const auto first = product(*backend, *prepared, width, 0, width, true);
+        CHECK(largest_difference(first, wanted) < 1e-4);
+        for (int again = 0; again < 3; ++again)
+            CHECK((product(*backend, *prepared, width, 0, width, true) == first));
+    }
+}
+
+TEST_CASE("cuda: of a matrix and its transpose only rows in use are stored, and nothing twice that is the same") {
     const auto backend = created(cuda("auto"));
-    const auto prepared = backend->prepare(a, TransposedProducts::wanted);
-    CHECK((product(*backend, *prepared, width, 0, width, true) !=
-           product(*backend, *prepared, width, 0, width, true)));
+    const auto format = [&](const Csr& a) { return backend->prepare(a, TransposedProducts::wanted)->format; };
+    Csr a;  // entries (1, 7) and (6, 8)
+    a.rows = 8;
+    a.cols = 9;
+    a.indptr = {0, 0, 1, 1, 1, 1, 1, 2, 2};
+    a.indices = {7, 8};
+    a.values = {0.5, -2};
+    CHECK(format(a) == "csr of used rows, rows; transpose: csr of used rows, rows");
+    Csr square = a;  // (1, 6) and (6, 1)
+    square.cols = 8;
+    square.indices = {6, 1};
+    square.values = {0.5, 0.5};
+    CHECK(format(square) == "csr of used rows, rows, its own transpose");
+    const std::int64_t before = backend->memory().current_bytes;
+    const auto alone = backend->prepare(square);
+    const std::int64_t one = backend->memory().current_bytes - before;
+    const auto both = backend->prepare(square, TransposedProducts::wanted);
+    CHECK(backend->memory().current_bytes - before == 2 * one);
+    const auto reference = catalog().kernel("reference")->create({.params = Params(std::span<const ParamDecl>())});
+    const auto expected = reference->prepare(square, TransposedProducts::wanted);
+    CHECK(largest_difference(product(*backend, *both, 5, 0, 5, true),
+                             product(*reference, *expected, 5, 0, 5, true)) < 1e-4);
+    square.values = {0.5, 0.25};
+    CHECK(format(square) == "csr of used rows, rows; transpose: csr of used rows, rows");
 }
 
 TEST_CASE("cuda: long rows are multiplied alike wherever they begin in memory, and whatever is beside them") {

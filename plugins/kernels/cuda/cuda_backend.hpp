@@ -55,12 +55,14 @@ private:
     void keep(MatrixView c, double beta);
 
     // products.cpp
+    /// `may_leave_out_rows`: that are empty, where most are.
+    std::unique_ptr<CudaMatrix> prepared(const Csr& a, bool may_leave_out_rows);
     void multiply(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e);
     void multiply_by_library(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s);
     const LibrarySpmm& library_product(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c);
 
     // product_trials.cpp
-    void run_trials(CudaMatrix& a, std::uint64_t pattern, bool keeps_narrow_indptr);
+    void run_trials(CudaMatrix& a, std::uint64_t pattern);
     /// The fastest of the candidates that serve, at a width that fits in memory; the first unless another is faster by
     /// a margin.
     std::optional<Product> fastest(const CudaMatrix& a, std::int64_t width, const std::vector<Product>& candidates,
