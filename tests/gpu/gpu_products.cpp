@@ -350,6 +350,49 @@ TEST_CASE(
     CHECK(out_of_memory < 16);
 }
 
+TEST_CASE(
+    "cuda: little data is uploaded without waiting for the device, and what is there does not change with its "
+    "source") {
+    if (!emulated()) return contract::not_here("where a test sees what the host waits for");
+    const auto backend = created(cuda("auto"));
+    const Matrix m = backend->matrix(64, 64);
+    std::vector<Matrix> copies;
+    for (int i = 0; i < 4; ++i) copies.push_back(backend->matrix(64, 64));
+    backend->synchronize(StreamRole::compute);
+    setenv("GNNBENCH_EMULATED_FAILURE", "cudaStreamQuery:1", 1);  // which is how the host waits
+    std::vector<float> source(64 * 64);
+    for (int i = 0; i < 4; ++i) {
+        std::fill(source.begin(), source.end(), static_cast<float>(i));
+        backend->upload(std::span<const float>(source), m);
+        backend->copy(m, copies[static_cast<std::size_t>(i)]);
+    }
+    std::fill(source.begin(), source.end(), 99.0f);
+    unsetenv("GNNBENCH_EMULATED_FAILURE");
+    for (int i = 0; i < 4; ++i)
+        CHECK(backend->download(copies[static_cast<std::size_t>(i)]).values == std::vector<double>(64 * 64, i));
+}
+
+TEST_CASE("cuda: much data at once, or more than page-locked memory is spent on, arrives too") {
+    const auto backend = created(cuda("auto"));
+    const auto arrives = [&](std::int64_t rows) {
+        const Matrix m = backend->matrix(rows, 1024), from = backend->matrix(1, 8);
+        std::vector<float> source(static_cast<std::size_t>(rows) * 1024);
+        for (int value = 1; value <= 8; ++value) {
+            std::fill(source.begin(), source.end(), static_cast<float>(value));
+            backend->upload(std::span<const float>(source), m);
+            backend->copy(m.view().rows_from(rows - 1, 1).cols_from(1023, 1), from.view().cols_from(value - 1, 1));
+        }
+        return backend->download(from).values;
+    };
+    const std::vector<double> all = {1, 2, 3, 4, 5, 6, 7, 8};
+    CHECK(arrives(4200) == all);
+    CHECK(arrives(2100) == all);
+    if (!emulated()) return;
+    setenv("GNNBENCH_EMULATED_FAILURE", "cudaHostAlloc:1", 1);
+    CHECK(arrives(100) == all);
+    unsetenv("GNNBENCH_EMULATED_FAILURE");
+}
+
 TEST_CASE("cuda: whoever plans a job that is to have more ranks than there are devices refuses it") {
     if (!emulated()) return contract::not_here("whose number of devices a test can set");
     KernelSetting s = cuda("auto");

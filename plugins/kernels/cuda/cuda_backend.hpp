@@ -10,6 +10,7 @@
 #include "pool.hpp"
 #include "prepared.hpp"
 #include "streams.hpp"
+#include "uploads.hpp"
 
 namespace gnnbench::cuda {
 
@@ -30,7 +31,8 @@ struct Options {
 };
 
 /// One CUDA device: two streams, a memory pool, cuBLAS, cuSPARSE and kernels of our own.
-/// Every verb only enqueues work on the compute stream; uploads, downloads and synchronize wait for it.
+/// Every verb only enqueues work on the compute stream, and so do uploads of little data; downloads and synchronize wait for
+/// it.
 class CudaBackend final : public Backend {
 public:
     explicit CudaBackend(Options options);
@@ -86,6 +88,7 @@ private:
     Streams streams_;
     StreamClock clock_;
     std::shared_ptr<PinnedPool> pinned_;
+    Uploads uploads_;
     std::shared_ptr<void> blas_workspace_, scratch_;
     std::size_t scratch_bytes_ = 0;
     SparseHandle sparse_;
