@@ -133,7 +133,7 @@ TEST_CASE("cuda: deterministic products add up in one order, in every process an
     for (int time = 0; time < 3; ++time) {
         const auto backend = created(cuda("deterministic", {width}));
         const auto prepared = backend->prepare(a, TransposedProducts::wanted);
-        CHECK(prepared->format == "csr, balanced, and its transpose");  // nothing that was timed
+        CHECK(prepared->format == "csr, balanced; transpose: csr, rows");  // nothing that was timed
         for (int again = 0; again < 2; ++again) {
             const auto p = product(*backend, *prepared, width, 0, width),
                        t = product(*backend, *prepared, width, 0, width, true);
@@ -147,12 +147,100 @@ TEST_CASE("cuda: deterministic products add up in one order, in every process an
             CHECK((t == by_transpose));
         }
     }
-    if (!emulated()) return;
-    // Where cuSPARSE multiplies by the transpose, the emulator changes the order from product to product.
+}
+
+TEST_CASE("cuda: a product by the transpose adds up in the same order each time, whatever multiplies") {
+    constexpr std::int64_t width = 17;
+    const Csr a = uneven_matrix(80, 1200, 1);
+    const auto reference = catalog().kernel("reference")->create({.params = Params(std::span<const ParamDecl>())});
+    const auto expected = reference->prepare(a, TransposedProducts::wanted);
+    const auto wanted = product(*reference, *expected, width, 0, width, true);
+    for (const char* how : {"auto", "rows", "balanced", "panels", "cusparse"}) {
+        INFO(how);
+        const auto backend = created(cuda(how));
+        const auto prepared = backend->prepare(a, TransposedProducts::wanted);
+        const auto first = product(*backend, *prepared, width, 0, width, true);
+        CHECK(largest_difference(first, wanted) < 1e-4);
+        for (int again = 0; again < 3; ++again)
+            CHECK((product(*backend, *prepared, width, 0, width, true) == first));
+    }
+}
+
+TEST_CASE("cuda: of a matrix and its transpose only rows in use are stored, and nothing twice that is the same") {
     const auto backend = created(cuda("auto"));
-    const auto prepared = backend->prepare(a, TransposedProducts::wanted);
-    CHECK((product(*backend, *prepared, width, 0, width, true) !=
-           product(*backend, *prepared, width, 0, width, true)));
+    const auto format = [&](const Csr& a) { return backend->prepare(a, TransposedProducts::wanted)->format; };
+    Csr a;  // entries (1, 7) and (6, 8)
+    a.rows = 8;
+    a.cols = 9;
+    a.indptr = {0, 0, 1, 1, 1, 1, 1, 2, 2};
+    a.indices = {7, 8};
+    a.values = {0.5, -2};
+    CHECK(format(a) == "csr of used rows, rows; transpose: csr of used rows, rows");
+    Csr square = a;  // (1, 6) and (6, 1)
+    square.cols = 8;
+    square.indices = {6, 1};
+    square.values = {0.5, 0.5};
+    CHECK(format(square) == "csr of used rows, rows, its own transpose");
+    const std::int64_t before = backend->memory().current_bytes;
+    const auto alone = backend->prepare(square);
+    const std::int64_t one = backend->memory().current_bytes - before;
+    const auto both = backend->prepare(square, TransposedProducts::wanted);
+    CHECK(backend->memory().current_bytes - before == 2 * one);
+    const auto reference = catalog().kernel("reference")->create({.params = Params(std::span<const ParamDecl>())});
+    const auto expected = reference->prepare(square, TransposedProducts::wanted);
+    CHECK(largest_difference(product(*backend, *both, 5, 0, 5, true),
+                             product(*reference, *expected, 5, 0, 5, true)) < 1e-4);
+    square.values = {0.5, 0.25};
+    CHECK(format(square) == "csr of used rows, rows; transpose: csr of used rows, rows");
+}
+
+TEST_CASE("cuda: long rows are multiplied alike wherever they begin in memory, and whatever is beside them") {
+    Csr a;
+    a.cols = 211;
+    for (const std::int64_t n : {31, 33, 0, 32, 70, 1, 34, 35, 64, 2, 150, 3, 48}) {
+        for (std::int64_t i = 0; i < n; ++i) {
+            a.indices.push_back(static_cast<std::int32_t>(i * (a.cols / n)));
+            // What is beside a long row in memory shows where it gets into its sums.
+            a.values.push_back(n < 4 ? NAN : noise(7, std::ssize(a.values)));
+        }
+        a.indptr.push_back(std::ssize(a.indices));
+    }
+    a.rows = std::ssize(a.indptr) - 1;
+    const auto reference = catalog().kernel("reference")->create({.params = Params(std::span<const ParamDecl>())});
+    const auto expected = reference->prepare(a);
+    const auto not_numbers = [](std::vector<double> v) {
+        for (double& x : v) x = std::isnan(x) ? 1e6 : x;
+        return v;
+    };
+    for (const char* how : {"rows", "balanced"})
+        for (const std::int64_t width : {8, 16, 41, 64, 130}) {
+            INFO(how << ", width " << width);
+            const auto backend = created(cuda(how));
+            const auto wanted = not_numbers(product(*reference, *expected, width, 0, width));
+            const auto found = product(*backend, *backend->prepare(a), width, 0, width);
+            CHECK(largest_difference(not_numbers(found), wanted) < 1e-4);
+            // In memory of others, from the first, second or fourth place of an array on.
+            const Within b(*backend, a.cols, width, 0, width, 5), c(*backend, a.rows, width, 0, width, 6);
+            for (const std::size_t indices_at : {0U, 1U})
+                for (const std::size_t values_at : {0U, 1U, 3U}) {
+                    std::vector<std::int32_t> indices(indices_at);
+                    std::vector<double> values(values_at);
+                    indices.insert(indices.end(), a.indices.begin(), a.indices.end());
+                    values.insert(values.end(), a.values.begin(), a.values.end());
+                    const auto indptr_there = backend->upload(std::span<const std::int64_t>(a.indptr));
+                    const auto indices_there = backend->upload(std::span<const std::int32_t>(indices));
+                    const Matrix values_there = backend->matrix(1, std::ssize(values));
+                    backend->upload(std::span<const double>(values), values_there);
+                    const CsrView view{.indptr = indptr_there.data(),
+                                       .indices = indices_there.data() + indices_at,
+                                       .values = static_cast<float*>(values_there.view().data) + values_at,
+                                       .rows = a.rows,
+                                       .cols = a.cols,
+                                       .nonzeros = a.nonzeros()};
+                    backend->spmm(view, b.view, c.view);
+                    CHECK(largest_difference(not_numbers(backend->download(c.whole).values), wanted) < 1e-4);
+                }
+        }
 }
 
 namespace {
@@ -260,6 +348,49 @@ TEST_CASE(
     }
     CHECK(out_of_memory > 3);
     CHECK(out_of_memory < 16);
+}
+
+TEST_CASE(
+    "cuda: little data is uploaded without waiting for the device, and what is there does not change with its "
+    "source") {
+    if (!emulated()) return contract::not_here("where a test sees what the host waits for");
+    const auto backend = created(cuda("auto"));
+    const Matrix m = backend->matrix(64, 64);
+    std::vector<Matrix> copies;
+    for (int i = 0; i < 4; ++i) copies.push_back(backend->matrix(64, 64));
+    backend->synchronize(StreamRole::compute);
+    setenv("GNNBENCH_EMULATED_FAILURE", "cudaStreamQuery:1", 1);  // which is how the host waits
+    std::vector<float> source(64 * 64);
+    for (int i = 0; i < 4; ++i) {
+        std::fill(source.begin(), source.end(), static_cast<float>(i));
+        backend->upload(std::span<const float>(source), m);
+        backend->copy(m, copies[static_cast<std::size_t>(i)]);
+    }
+    std::fill(source.begin(), source.end(), 99.0f);
+    unsetenv("GNNBENCH_EMULATED_FAILURE");
+    for (int i = 0; i < 4; ++i)
+        CHECK(backend->download(copies[static_cast<std::size_t>(i)]).values == std::vector<double>(64 * 64, i));
+}
+
+TEST_CASE("cuda: much data at once, or more than page-locked memory is spent on, arrives too") {
+    const auto backend = created(cuda("auto"));
+    const auto arrives = [&](std::int64_t rows) {
+        const Matrix m = backend->matrix(rows, 1024), from = backend->matrix(1, 8);
+        std::vector<float> source(static_cast<std::size_t>(rows) * 1024);
+        for (int value = 1; value <= 8; ++value) {
+            std::fill(source.begin(), source.end(), static_cast<float>(value));
+            backend->upload(std::span<const float>(source), m);
+            backend->copy(m.view().rows_from(rows - 1, 1).cols_from(1023, 1), from.view().cols_from(value - 1, 1));
+        }
+        return backend->download(from).values;
+    };
+    const std::vector<double> all = {1, 2, 3, 4, 5, 6, 7, 8};
+    CHECK(arrives(4200) == all);
+    CHECK(arrives(2100) == all);
+    if (!emulated()) return;
+    setenv("GNNBENCH_EMULATED_FAILURE", "cudaHostAlloc:1", 1);
+    CHECK(arrives(100) == all);
+    unsetenv("GNNBENCH_EMULATED_FAILURE");
 }
 
 TEST_CASE("cuda: whoever plans a job that is to have more ranks than there are devices refuses it") {

@@ -15,12 +15,14 @@ using namespace gnnbench;
 
 namespace {
 
-KernelSetting cuda() {
+KernelSetting cuda(const std::string& transport = "auto") {
     static const PluginCatalog catalog;
     const ProcessGroup host = ProcessGroup::world().split_by_host();
-    return {.local_rank = host.rank(),
-            .local_ranks = host.size(),
-            .params = Params(catalog.find(PluginKind::kernel, "cuda").params)};
+    const auto declared = catalog.find(PluginKind::kernel, "cuda").params;
+    KernelSetting s{.local_rank = host.rank(), .local_ranks = host.size(), .params = Params(declared)};
+    for (const ParamDecl& p : declared)
+        if (std::string(p.name) == "transport") s.params.set(p, transport);
+    return s;
 }
 
 std::shared_ptr<BackendPlugin> plugin() {
@@ -29,9 +31,10 @@ std::shared_ptr<BackendPlugin> plugin() {
 }
 
 struct Ranks {
+    std::string transport = "auto";
     ProcessGroup group = ProcessGroup::world();
-    std::unique_ptr<Backend> backend = plugin()->create(cuda());
-    VolumeCounter counter;
+    std::unique_ptr<Backend> backend = plugin()->create(cuda(transport));
+    VolumeCounter counter = {};
     Communicator world{backend->connect(group), *backend, counter};
     int rank = group.rank();
 
@@ -88,6 +91,34 @@ TEST_CASE("each exchange is under way from its start until its own messages are 
         REQUIRE(spans.size() == 1);
         CHECK(spans[0].end_s - spans[0].begin_s > 0.04);
     }
+}
+
+TEST_CASE("through host memory a rank goes on with the message that is there, while another is on its way") {
+    Ranks r{.transport = "staged"};
+    const Matrix a = r.filled(r.rank), b = r.filled(r.rank);
+    // 0 sends `a` to 2 only when 2 has gone on with `b`, which comes from 1.
+    if (r.rank == 2) {
+        const std::vector<RowMessage> in = {{0, a}, {1, b}};
+        const std::vector<Event> events = r.world.exchange_each({}, in);
+        REQUIRE(events.size() == 3);
+        std::vector<bool> done(2);
+        const auto next = [&] {
+            return r.backend->wait_any(StreamRole::compute, std::span(events).first(2), done);
+        };
+        REQUIRE(next() == 1);
+        CHECK(r.backend->download(b).values.front() == 1);
+        done[1] = true;
+        r.group.barrier();
+        REQUIRE(next() == 0);
+        CHECK(r.backend->download(a).values.front() == 0);
+        return;
+    }
+    if (r.rank == 0) r.group.barrier();
+    const RowMessage out{2, r.rank == 0 ? a : b};
+    const std::vector<Event> events = r.world.exchange_each({&out, 1}, {});
+    CHECK(events.size() == 1);
+    r.wait(events.back());
+    if (r.rank == 1) r.group.barrier();
 }
 
 TEST_CASE("parts of a communicator come from it, after its work is done") {

@@ -30,6 +30,7 @@ CudaBackend::CudaBackend(Options options)
       pool_(options_.memory_pool),
       clock_(streams_),
       pinned_(std::make_shared<PinnedPool>()),
+      uploads_(streams_, pinned_),
       sparse_(streams_.compute()) {
     blas_workspace_ = own_memory(blas_workspace_bytes);
     if (!blas_workspace_)
@@ -80,9 +81,7 @@ void* CudaBackend::scratch(std::size_t bytes) {
 
 void CudaBackend::do_copy_in(const void* host, void* device, std::size_t bytes) {
     // In the compute stream, so that its earlier work on a reused block has completed.
-    check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, compute()),
-          "cudaMemcpyAsync to the device");
-    streams_.synchronize(StreamRole::compute);
+    uploads_.copy(host, device, bytes);
 }
 
 void CudaBackend::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) {

@@ -10,6 +10,7 @@
 #include "pool.hpp"
 #include "prepared.hpp"
 #include "streams.hpp"
+#include "uploads.hpp"
 
 namespace gnnbench::cuda {
 
@@ -30,7 +31,8 @@ struct Options {
 };
 
 /// One CUDA device: two streams, a memory pool, cuBLAS, cuSPARSE and kernels of our own.
-/// Every verb only enqueues work on the compute stream; uploads, downloads and synchronize wait for it.
+/// Every verb only enqueues work on the compute stream, and so do uploads of little data; downloads and synchronize wait for
+/// it.
 class CudaBackend final : public Backend {
 public:
     explicit CudaBackend(Options options);
@@ -55,12 +57,14 @@ private:
     void keep(MatrixView c, double beta);
 
     // products.cpp
+    /// `may_leave_out_rows`: that are empty, where most are.
+    std::unique_ptr<CudaMatrix> prepared(const Csr& a, bool may_leave_out_rows);
     void multiply(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e);
     void multiply_by_library(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s);
     const LibrarySpmm& library_product(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c);
 
     // product_trials.cpp
-    void run_trials(CudaMatrix& a, std::uint64_t pattern, bool keeps_narrow_indptr);
+    void run_trials(CudaMatrix& a, std::uint64_t pattern);
     /// The fastest of the candidates that serve, at a width that fits in memory; the first unless another is faster by
     /// a margin.
     std::optional<Product> fastest(const CudaMatrix& a, std::int64_t width, const std::vector<Product>& candidates,
@@ -84,6 +88,7 @@ private:
     Streams streams_;
     StreamClock clock_;
     std::shared_ptr<PinnedPool> pinned_;
+    Uploads uploads_;
     std::shared_ptr<void> blas_workspace_, scratch_;
     std::size_t scratch_bytes_ = 0;
     SparseHandle sparse_;

@@ -61,6 +61,17 @@ public:
     void in(const std::byte* host, void* device, std::size_t bytes) {
         if (bytes > 0) arrivals_.push_back({host, device, bytes});
     }
+    /// The host's message for one of the device's that is sent, or received.
+    Message to_host(const Message& m) {
+        std::byte* host = stage(usize(m.bytes));
+        out(m.data, host, usize(m.bytes));
+        return {m.peer, host, m.bytes};
+    }
+    Message from_host(const Message& m) {
+        std::byte* host = stage(usize(m.bytes));
+        in(host, m.data, usize(m.bytes));
+        return {m.peer, host, m.bytes};
+    }
     /// What was copied out is there, and what arrives may be written: the stream had waited for the compute
     /// stream.
     void settle() { streams_.synchronize(StreamRole::communication); }
@@ -162,18 +173,29 @@ private:
         }
         Stages s = stages();
         std::vector<Message> out, in;
-        for (const Message& m : sends) {
-            std::byte* host = s.stage(usize(m.bytes));
-            s.out(m.data, host, usize(m.bytes));
-            out.push_back({m.peer, host, m.bytes});
-        }
-        for (const Message& m : receives) {
-            std::byte* host = s.stage(usize(m.bytes));
-            s.in(host, m.data, usize(m.bytes));
-            in.push_back({m.peer, host, m.bytes});
-        }
+        for (const Message& m : sends) out.push_back(s.to_host(m));
+        for (const Message& m : receives) in.push_back(s.from_host(m));
         s.settle();
         return s.finish(mpi_->exchange(out, in));
+    }
+
+    std::vector<Event> do_exchange_each(std::span<const Message> sends,
+                                        std::span<const Message> receives) override {
+        if (direct_) {
+            streams_.synchronize(StreamRole::communication);
+            return mpi_->exchange_each(sends, receives);
+        }
+        // As do_exchange, but each message is copied in when it is there, and the others may still be on their way.
+        Stages sent = stages();
+        std::vector<Stages> arriving;
+        std::vector<Message> out, in;
+        for (const Message& m : sends) out.push_back(sent.to_host(m));
+        for (const Message& m : receives) in.push_back(arriving.emplace_back(stages()).from_host(m));
+        sent.settle();
+        std::vector<Event> events = mpi_->exchange_each(out, in);
+        for (std::size_t i = 0; i < arriving.size(); ++i) events[i] = arriving[i].finish(std::move(events[i]));
+        events.back() = sent.finish(std::move(events.back()));
+        return events;
     }
 
     Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) override {

@@ -38,18 +38,19 @@ struct SpmmCall {
     i64 split_rows = 0;
     T* partial = nullptr;  ///< [slots × read_width]
     const T* b = nullptr;
-    i64 ldb = 0;
+    u32 ldb = 0;         ///< narrow: each thread multiplies by it for each nonzero
     i64 read_width = 0;  ///< columns of B and of the partial sums: `width`, or more, whose products are left out
     T* c = nullptr;
     i64 ldc = 0;
     i64 width = 0;
     bool in_panels = false;  ///< of columns, one after another
+    bool by_fours = false;   ///< spmm's own: indices and values can be read 16 bytes at a time
     T alpha = 1, beta = 0;
     Finish<T> finish{};
 };
 
 template <class T>
-cudaError_t spmm(const SpmmCall<T>& call, cudaStream_t stream);
+cudaError_t spmm(SpmmCall<T> call, cudaStream_t stream);
 
 /// z ← epilogue(x); x may be z.
 template <class T>

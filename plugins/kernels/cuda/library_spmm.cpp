@@ -53,9 +53,8 @@ SparseHandle::~SparseHandle() {
     if (handle_ && std::uncaught_exceptions() == 0) (void)cusparseDestroy(handle_);
 }
 
-LibrarySpmm::LibrarySpmm(const SparseHandle& handle, const LibraryCsr& a, cusparseSpMMAlg_t algorithm,
-                         cusparseOperation_t operation)
-    : handle_(handle), dtype_(a.dtype), algorithm_(algorithm), operation_(operation) {
+LibrarySpmm::LibrarySpmm(const SparseHandle& handle, const LibraryCsr& a, cusparseSpMMAlg_t algorithm)
+    : handle_(handle), dtype_(a.dtype), algorithm_(algorithm) {
     check(cusparseCreateCsr(&a_, a.rows, a.cols, a.nonzeros, a.indptr, a.indices, a.values, CUSPARSE_INDEX_32I,
                             CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, cuda_type(a.dtype)),
           "cusparseCreateCsr");
@@ -69,7 +68,7 @@ std::size_t LibrarySpmm::buffer_bytes(ConstMatrixView b, MatrixView c) const {
     const DenseDescriptor db(b), dc(c);
     const Factor one(1, dtype_), zero(0, dtype_);
     std::size_t bytes = 0;
-    check(cusparseSpMM_bufferSize(handle_.get(), operation_, plain, one.at(), a_, db.get(), zero.at(), dc.get(),
+    check(cusparseSpMM_bufferSize(handle_.get(), plain, plain, one.at(), a_, db.get(), zero.at(), dc.get(),
                                   cuda_type(dtype_), algorithm_, &bytes),
           "cusparseSpMM_bufferSize");
     return bytes;
@@ -77,11 +76,11 @@ std::size_t LibrarySpmm::buffer_bytes(ConstMatrixView b, MatrixView c) const {
 
 void LibrarySpmm::preprocess(ConstMatrixView b, MatrixView c, void* buffer) {
     buffer_ = buffer;
-    // The others have none; of a transpose, the manual does not say.
-    if (algorithm_ == CUSPARSE_SPMM_CSR_ALG2 || operation_ != plain) return;
+    // The others have none.
+    if (algorithm_ == CUSPARSE_SPMM_CSR_ALG2) return;
     const DenseDescriptor db(b), dc(c);
     const Factor one(1, dtype_), zero(0, dtype_);
-    check(cusparseSpMM_preprocess(handle_.get(), operation_, plain, one.at(), a_, db.get(), zero.at(), dc.get(),
+    check(cusparseSpMM_preprocess(handle_.get(), plain, plain, one.at(), a_, db.get(), zero.at(), dc.get(),
                                   cuda_type(dtype_), algorithm_, buffer_),
           "cusparseSpMM_preprocess");
 }
@@ -89,8 +88,8 @@ void LibrarySpmm::preprocess(ConstMatrixView b, MatrixView c, void* buffer) {
 void LibrarySpmm::multiply(ConstMatrixView b, MatrixView c, double alpha, double beta) const {
     const DenseDescriptor db(b), dc(c);
     const Factor a(alpha, dtype_), keep(beta, dtype_);
-    check(cusparseSpMM(handle_.get(), operation_, plain, a.at(), a_, db.get(), keep.at(), dc.get(),
-                       cuda_type(dtype_), algorithm_, buffer_),
+    check(cusparseSpMM(handle_.get(), plain, plain, a.at(), a_, db.get(), keep.at(), dc.get(), cuda_type(dtype_),
+                       algorithm_, buffer_),
           "cusparseSpMM");
 }
 

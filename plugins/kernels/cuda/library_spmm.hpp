@@ -29,11 +29,10 @@ private:
     cusparseHandle_t handle_ = nullptr;
 };
 
-/// One sparse matrix, or its transpose, prepared for products by one algorithm of cuSPARSE of matrices that lie alike.
+/// One sparse matrix, prepared for products by one algorithm of cuSPARSE of matrices that lie alike.
 class LibrarySpmm {
 public:
-    LibrarySpmm(const SparseHandle& handle, const LibraryCsr& a, cusparseSpMMAlg_t algorithm,
-                cusparseOperation_t operation);
+    LibrarySpmm(const SparseHandle& handle, const LibraryCsr& a, cusparseSpMMAlg_t algorithm);
     LibrarySpmm(const LibrarySpmm&) = delete;
     LibrarySpmm& operator=(const LibrarySpmm&) = delete;
     ~LibrarySpmm();
@@ -43,7 +42,7 @@ public:
     /// Runs the algorithm's analysis step, if any, into `buffer`, which must outlive this. Products are then of matrices of
     /// these shapes, leading dimensions and alignments.
     void preprocess(ConstMatrixView b, MatrixView c, void* buffer);
-    /// C = alpha · op(A) · B + beta · C.
+    /// C = alpha · A · B + beta · C.
     void multiply(ConstMatrixView b, MatrixView c, double alpha, double beta) const;
 
 private:
@@ -51,7 +50,6 @@ private:
     cusparseSpMatDescr_t a_ = nullptr;
     DType dtype_;
     cusparseSpMMAlg_t algorithm_;
-    cusparseOperation_t operation_;
     void* buffer_ = nullptr;
 };
 

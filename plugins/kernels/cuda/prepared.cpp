@@ -23,8 +23,6 @@ const char* name_of(Product p) {
             return "cusparse-alg2";
         case Product::library_3:
             return "cusparse-alg3";
-        case Product::transposed:
-            return "cusparse-transposed";
     }
     return "";
 }
@@ -128,6 +126,10 @@ Csr transpose_of(const Csr& a) {
             t.values[to] = a.values[p];
         }
     return t;
+}
+
+bool is_symmetric(const Csr& a, const Csr& t) {
+    return a.rows == a.cols && a.indptr == t.indptr && a.indices == t.indices && a.values == t.values;
 }
 
 }  // namespace gnnbench::cuda

@@ -14,13 +14,13 @@
 namespace gnnbench::cuda {
 
 /// The implementation: our kernel row by row, by work items, or in panels of columns (by work items where the matrix has
-/// them), or cuSPARSE with one of three algorithms. `transposed`: by the transpose, as cuSPARSE does it.
-enum class Product { rows, balanced, panels, library_1, library_2, library_3, transposed };
+/// them), or cuSPARSE with one of three algorithms.
+enum class Product { rows, balanced, panels, library_1, library_2, library_3 };
 const char* name_of(Product p);
 inline bool is_of_library(Product p) { return p >= Product::library_1; }
 inline cusparseSpMMAlg_t algorithm_of(Product p) {
     if (p == Product::library_2) return CUSPARSE_SPMM_CSR_ALG2;
-    return p == Product::library_3 ? CUSPARSE_SPMM_CSR_ALG3 : CUSPARSE_SPMM_CSR_ALG1;  // the one for transposes
+    return p == Product::library_3 ? CUSPARSE_SPMM_CSR_ALG3 : CUSPARSE_SPMM_CSR_ALG1;
 }
 
 /// A matrix whose rows attention can go over.
@@ -80,7 +80,7 @@ public:
     };
     mutable std::map<PlanKey, Planned> planned;
 
-    /// The transpose, where our kernels multiply by it; else null.
+    /// The transpose, where products by it are wanted and it is another matrix; else null.
     std::unique_ptr<CudaMatrix> transpose;
 };
 
@@ -92,8 +92,10 @@ struct UploadFor {
 };
 std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Backend& backend, UploadFor what);
 
-/// Aᵀ, columns of each row ascending.
+/// Aᵀ without the vertices of its rows and columns, columns of each row ascending.
 Csr transpose_of(const Csr& a);
+/// Whether A is its own transpose `t`.
+bool is_symmetric(const Csr& a, const Csr& t);
 
 /// A call of our kernels, without operands and epilogue.
 template <class T>

@@ -129,7 +129,7 @@ std::optional<Product> CudaBackend::fastest(const CudaMatrix& a, std::int64_t wi
     return best;
 }
 
-void CudaBackend::run_trials(CudaMatrix& a, std::uint64_t pattern, bool keeps_narrow_indptr) {
+void CudaBackend::run_trials(CudaMatrix& a, std::uint64_t pattern) {
     const std::set<std::int64_t> widths(options_.widths.begin(), options_.widths.end());
     const auto element = static_cast<std::int64_t>(size_of(dtype()));
     const std::lock_guard lock(answers().using_them);
@@ -159,7 +159,7 @@ void CudaBackend::run_trials(CudaMatrix& a, std::uint64_t pattern, bool keeps_na
         a.split = {};
         a.slots = 0;
     }
-    if (!a.tried.empty() && !library && !keeps_narrow_indptr) a.narrow_indptr = {};
+    if (!a.tried.empty() && !library) a.narrow_indptr = {};
     pool_.trim();
 }
 

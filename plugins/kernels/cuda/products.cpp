@@ -1,5 +1,6 @@
 // Sparse products by the implementation that was chosen: our kernels, or cuSPARSE.
 #include <cstddef>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,8 @@ namespace {
 template <class T>
 void set_operands(SpmmCall<T>& call, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     call.b = static_cast<const T*>(b.data);
-    call.ldb = b.ld;
+    require(b.ld <= std::numeric_limits<u32>::max(), "rows of B lie 2^32 elements apart at most");
+    call.ldb = static_cast<u32>(b.ld);
     call.c = static_cast<T*>(c.data);
     call.ldc = c.ld;
     call.width = call.read_width = c.cols;
@@ -36,29 +38,32 @@ std::int64_t padded_columns(const CudaMatrix& a, ConstMatrixView b) {
 }  // namespace
 
 std::unique_ptr<PreparedMatrix> CudaBackend::do_prepare(const Csr& a, TransposedProducts t) {
+    auto m = prepared(a, !options_.attends);
+    if (t == TransposedProducts::none) return m;
+    const Csr transpose = transpose_of(a);
+    if (is_symmetric(a, transpose)) {
+        m->format += ", its own transpose";
+        return m;
+    }
+    m->transpose = prepared(transpose, true);
+    m->format += "; transpose: " + m->transpose->format;
+    return m;
+}
+
+std::unique_ptr<CudaMatrix> CudaBackend::prepared(const Csr& a, bool may_leave_out_rows) {
     const bool library = options_.product == ProductChoice::library;
     const bool tries = (options_.product == ProductChoice::measured || library) && !options_.widths.empty();
-    const bool transposed = t == TransposedProducts::wanted;
-    // cuSPARSE promises no order of the sums by a transpose: our kernels multiply by a stored one.
-    const bool stores_transpose = transposed && options_.product == ProductChoice::deterministic;
-    const bool library_transposes = transposed && !stores_transpose;
     auto m = upload_matrix(a, *this,
                            {.always_items = options_.product == ProductChoice::balanced || (tries && !library),
-                            .library = tries || library || library_transposes,
-                            .only_used = !library && !library_transposes && !options_.attends});
-    if (stores_transpose) m->transpose = upload_matrix(transpose_of(a), *this, {.only_used = true});
-    if (library_transposes && m->nonzeros > 0 && !m->serves_library())
-        throw EnvironmentError(fmt::format(
-            "cuSPARSE multiplies by the transpose of a matrix of fewer than 2^31 nonzeros; this one has {}",
-            m->nonzeros));
+                            .library = tries || library,
+                            .only_used = !library && may_leave_out_rows});
     if (options_.product == ProductChoice::rows) m->usual = Product::rows;
     if (options_.product == ProductChoice::panels) m->usual = Product::panels;
     if (library && m->serves_library()) m->usual = Product::library_2;
-    if (tries && m->nonzeros > 0) run_trials(*m, hash_of_pattern(a), transposed);
+    if (tries && m->nonzeros > 0) run_trials(*m, hash_of_pattern(a));
     m->format = m->only_used ? "csr of used rows" : "csr";
     for (const auto& [width, product] : m->tried) m->format += fmt::format(", {}: {}", width, name_of(product));
     if (m->tried.empty()) m->format += fmt::format(", {}", name_of(m->usual));
-    if (m->transpose) m->format += ", and its transpose";
     return m;
 }
 
@@ -73,12 +78,8 @@ void CudaBackend::perform(const verb::Spmm& v) {
 
 void CudaBackend::perform(const verb::SpmmTransposed& v) {
     const auto& m = static_cast<const CudaMatrix&>(v.a);
-    if (m.transpose) return multiply(*m.transpose, m.transpose->usual, v.b, v.c, v.s, v.e);
-    if (m.nonzeros > 0)
-        multiply_by_library(m, Product::transposed, v.b, v.c, v.s);
-    else
-        keep(v.c, v.s.beta);
-    if (!v.e.empty()) perform(verb::Apply{v.e, v.c, v.c});
+    const CudaMatrix& transpose = m.transpose ? *m.transpose : m;
+    multiply(transpose, transpose.product(v.c.cols), v.b, v.c, v.s, v.e);
 }
 
 void CudaBackend::perform(const verb::SpmmUnprepared& v) {
@@ -118,7 +119,7 @@ void CudaBackend::multiply(const CudaMatrix& a, Product how, ConstMatrixView b, 
                 const Dense<T> wide{reinterpret_cast<T*>(room), a.cols, padded, padded};
                 check(cuda::pad_rows(dense<T>(b), wide, compute()), "launching pad_rows");
                 call.b = wide.data;
-                call.ldb = padded;
+                call.ldb = static_cast<u32>(padded);
             }
         }
         check(cuda::spmm(call, compute()), "launching spmm");
@@ -133,9 +134,7 @@ const LibrarySpmm& CudaBackend::library_product(const CudaMatrix& a, Product how
                                                 MatrixView c) {
     CudaMatrix::Planned& plan = a.planned[PlanKey(how, b, c)];
     if (plan.product) return *plan.product;
-    auto product = std::make_unique<LibrarySpmm>(
-        sparse_, a.for_library(dtype()), algorithm_of(how),
-        how == Product::transposed ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE);
+    auto product = std::make_unique<LibrarySpmm>(sparse_, a.for_library(dtype()), algorithm_of(how));
     if (const std::size_t bytes = product->buffer_bytes(b, c); bytes > 0) {
         plan.buffer = own_memory(bytes);
         if (!plan.buffer)

@@ -1,5 +1,5 @@
-// Sparse times dense by groups of threads: a group has one row's run of nonzeros, holds a tile of the result in
-// registers, and keeps four rows of B in flight. The epilogue works on the finished registers.
+// Sparse times dense by groups of threads: a group has one row's run of nonzeros, four of which it reads at once, holds a
+// tile of the result in registers, and keeps four rows of B in flight. The epilogue works on the finished registers.
 #include "device_launch.cuh"
 #include "work_items.hpp"
 
@@ -7,6 +7,37 @@ namespace gnnbench::cuda {
 namespace {
 
 constexpr int in_flight = 4;
+/// Entries of a run from which on they are read by fours. Those before the first whole four take a turn of their own, which is
+/// a tenth of such a run's at most.
+constexpr int fours_from = 32;
+/// Whether a thread's registers hold them beside what it sums up: else fewer blocks would be at work at a time.
+template <int elements>
+constexpr bool fours_fit = elements <= 4;
+
+/// acc[k] += Σ value[u] · B[index[u]] for this thread's packs, the first of which B has, and u from `first` on. All loads are
+/// in flight at once.
+template <class T, int pack, int packs, int count>
+__device__ __forceinline__ void add_rows(const SpmmCall<T>& s, const i32 (&index)[count], const T (&value)[count],
+                                         const i64 (&column)[packs], Pack<T, pack> (&acc)[packs], int first = 0) {
+    const T* __restrict__ b = s.b;
+    Pack<T, pack> x[count][packs];
+#pragma unroll
+    for (int u = 0; u < count; ++u) {
+        // Unsigned, so that a product of 32 bits by 32 bits is one instruction.
+        const T* row = b + static_cast<u64>(static_cast<u32>(index[u])) * s.ldb;
+#pragma unroll
+        for (int k = 0; k < packs; ++k)
+            if (u >= first && (k == 0 || column[k] < s.read_width))
+                x[u][k] = *reinterpret_cast<const Pack<T, pack>*>(row + column[k]);
+            else x[u][k] = {};
+    }
+#pragma unroll
+    for (int u = 0; u < count; ++u)
+#pragma unroll
+        for (int k = 0; k < packs; ++k)
+#pragma unroll
+            for (int i = 0; i < pack; ++i) acc[k].at[i] += (u >= first ? value[u] : T(0)) * x[u][k].at[i];
+}
 
 /// acc[k] += Σ values[p] · B[indices[p]], p in [begin, end), for this thread's packs.
 template <class T, int pack, int packs>
@@ -14,37 +45,39 @@ __device__ __forceinline__ void multiply_run(const SpmmCall<T>& s, i64 begin, i6
                                              Pack<T, pack> (&acc)[packs]) {
     const i32* __restrict__ indices = s.indices;
     const T* __restrict__ values = s.values;
-    const T* __restrict__ b = s.b;
     i64 p = begin;
+    if (fours_fit<pack * packs> && s.by_fours && end - begin >= fours_from) {
+        const auto* index_fours = reinterpret_cast<const Pack<i32, in_flight>*>(indices);
+        const auto* value_fours = reinterpret_cast<const Pack<T, in_flight>*>(values);
+        // The four that this run begins in may begin with entries of another.
+        const int others = static_cast<int>(begin % in_flight);
+        p = begin - others;
+        if (others > 0) {
+            const Pack<i32, in_flight> index = index_fours[p / in_flight];
+            const Pack<T, in_flight> value = value_fours[p / in_flight];
+            add_rows<T, pack, packs, in_flight>(s, index.at, value.at, column, acc, others);
+            p += in_flight;
+        }
+        for (; p + in_flight <= end; p += in_flight) {
+            const Pack<i32, in_flight> index = index_fours[p / in_flight];
+            const Pack<T, in_flight> value = value_fours[p / in_flight];
+            add_rows<T, pack, packs, in_flight>(s, index.at, value.at, column, acc);
+        }
+    }
     for (; p + in_flight <= end; p += in_flight) {
+        i32 index[in_flight];
         T value[in_flight];
-        Pack<T, pack> x[in_flight][packs];
 #pragma unroll
         for (int u = 0; u < in_flight; ++u) {
-            const T* row = b + static_cast<i64>(indices[p + u]) * s.ldb;
+            index[u] = indices[p + u];
             value[u] = values[p + u];
-#pragma unroll
-            for (int k = 0; k < packs; ++k)
-                if (column[k] < s.read_width) x[u][k] = *reinterpret_cast<const Pack<T, pack>*>(row + column[k]);
-                else x[u][k] = {};
         }
-#pragma unroll
-        for (int u = 0; u < in_flight; ++u)
-#pragma unroll
-            for (int k = 0; k < packs; ++k)
-#pragma unroll
-                for (int i = 0; i < pack; ++i) acc[k].at[i] += value[u] * x[u][k].at[i];
+        add_rows<T, pack, packs, in_flight>(s, index, value, column, acc);
     }
     for (; p < end; ++p) {
-        const T* row = b + static_cast<i64>(indices[p]) * s.ldb;
-        const T value = values[p];
-#pragma unroll
-        for (int k = 0; k < packs; ++k) {
-            if (column[k] >= s.read_width) continue;
-            const Pack<T, pack> x = *reinterpret_cast<const Pack<T, pack>*>(row + column[k]);
-#pragma unroll
-            for (int i = 0; i < pack; ++i) acc[k].at[i] += value * x.at[i];
-        }
+        const i32 index[] = {indices[p]};
+        const T value[] = {values[p]};
+        add_rows<T, pack, packs, 1>(s, index, value, column, acc);
     }
 }
 
@@ -95,6 +128,7 @@ __global__ void __launch_bounds__(block_threads) spmm_kernel(const SpmmCall<T> s
 #pragma unroll
         for (int i = 0; i < pack; ++i) acc[k].at[i] = T(0);
     }
+    if (column[0] >= s.read_width) return;  // not in the loop
     multiply_run<T, pack, packs>(s, begin, end, column, acc);
 #pragma unroll
     for (int k = 0; k < packs; ++k) {
@@ -126,6 +160,9 @@ __global__ void __launch_bounds__(block_threads) unused_rows_kernel(const SpmmCa
     for (i64 column = threadIdx.x; column < s.width; column += blockDim.x) finish_pack<T, 1>(s, row, column, {});
 }
 
+/// Whether 16 bytes can be read from there on.
+bool starts_packs(const void* data) { return reinterpret_cast<u64>(data) % 16 == 0; }
+
 template <class T, int pack, int lanes, int packs>
 cudaError_t with_tiling(const SpmmCall<T>& s, cudaStream_t stream) {
     constexpr Tiling tiling{pack, lanes, packs};
@@ -145,6 +182,8 @@ cudaError_t with_pack(const SpmmCall<T>& s, cudaStream_t stream) {
         if (t.lanes == 16) return with_tiling<T, pack, 16, 1>(s, stream);
         if (t.packs == 2) return with_tiling<T, pack, 32, 2>(s, stream);
     }
+    if constexpr (pack < widest)
+        if (t.packs == 3) return with_tiling<T, pack, 16, 3>(s, stream);
     if (t.lanes == 8) return with_tiling<T, pack, 8, 1>(s, stream);
     if (t.packs == 1) return with_tiling<T, pack, 32, 1>(s, stream);
     return with_tiling<T, pack, 32, 4>(s, stream);
@@ -153,8 +192,9 @@ cudaError_t with_pack(const SpmmCall<T>& s, cudaStream_t stream) {
 }  // namespace
 
 template <class T>
-cudaError_t spmm(const SpmmCall<T>& s, cudaStream_t stream) {
+cudaError_t spmm(SpmmCall<T> s, cudaStream_t stream) {
     if (s.width == 0) return cudaSuccess;
+    s.by_fours = starts_packs(s.indices) && starts_packs(s.values);
     if (s.stored < s.rows && (s.beta != T(1) || !s.finish.empty())) {
         const int lanes = side_by_side(s.width);
         const cudaError_t code =
@@ -175,7 +215,7 @@ cudaError_t spmm(const SpmmCall<T>& s, cudaStream_t stream) {
     return enqueue(combine_kernel<T>, dim3(static_cast<unsigned>(s.split_rows)), dim3(block_threads), stream, s);
 }
 
-template cudaError_t spmm(const SpmmCall<float>&, cudaStream_t);
-template cudaError_t spmm(const SpmmCall<double>&, cudaStream_t);
+template cudaError_t spmm(SpmmCall<float>, cudaStream_t);
+template cudaError_t spmm(SpmmCall<double>, cudaStream_t);
 
 }  // namespace gnnbench::cuda

@@ -48,7 +48,8 @@ template <class T>
 constexpr PackChoice packs_of{16 / static_cast<int>(sizeof(T)), sizeof(T)};
 
 /// The tiling for a width, of those that spmm.cu compiles: 4, 8, 16 or 32 lanes with one pack, 32 with 2 or 4;
-/// where packs are narrower than 16 bytes only 8 or 32 with one, and 32 with 4. In panels the tiles of a wide matrix are
+/// where packs are narrower than 16 bytes only 8 or 32 with one, 16 with 3 (for 41 and 47 classes: two rows a warp, and few
+/// lanes without a column), and 32 with 4. In panels the tiles of a wide matrix are
 /// panel_lanes packs wide: 256 bytes of whole packs. The device goes through one after another, so that the second cache
 /// has to hold a panel of B and not whole rows of it; each panel reads the sparse matrix again.
 inline Tiling spmm_tiling(i64 width, int pack, int widest_pack, bool in_panels = false) {
@@ -59,7 +60,9 @@ inline Tiling spmm_tiling(i64 width, int pack, int widest_pack, bool in_panels =
         return {pack, 32, needed <= 64 ? 2 : 4};
     }
     if (needed <= 8) return {pack, 8, 1};
-    return {pack, 32, needed <= 32 || in_panels ? 1 : 4};
+    if (needed <= 32 || in_panels) return {pack, 32, 1};
+    if (needed <= 48) return {pack, 16, 3};
+    return {pack, 32, 4};
 }
 
 /// Threads side by side for `items` neighbouring things of a row: the least power of two that holds them, 32 at
