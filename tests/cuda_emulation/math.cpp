@@ -1,8 +1,10 @@
-// cuBLAS and cuSPARSE as their manuals say: column-major dense products, row-major sparse ones; plain loops in
-// double.
+// cuBLAS and cuSPARSE as their manuals say: column-major dense products, row-major sparse ones; plain loops, whose sums are in
+// the type that the libraries compute in, so that tests' tolerances are tried as on a device.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -85,17 +87,26 @@ void take_time(cusparseSpMMAlg_t algorithm) {
     if (fastest && std::atoi(fastest) != algorithm) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+/// The nearest number of TF32, which has ten of float32's 23 binary digits; of two, the even one.
+float to_tf32(float x) {
+    const auto bits = std::bit_cast<std::uint32_t>(x);
+    if (!std::isfinite(x)) return x;
+    return std::bit_cast<float>((bits + 0xfff + (bits >> 13 & 1)) & ~std::uint32_t{0x1fff});
+}
+double to_tf32(double x) { return x; }
+
 /// C [m × n] = alpha op(A) [m × k] op(B) [k × n] + beta C, column-major.
 template <class T>
-void gemm(bool ta, bool tb, int m, int n, int k, T alpha, const T* a, std::int64_t lda, const T* b,
+void gemm(bool ta, bool tb, bool tf32, int m, int n, int k, T alpha, const T* a, std::int64_t lda, const T* b,
           std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+    const auto input = [tf32](T x) { return tf32 ? to_tf32(x) : x; };
     for (std::int64_t j = 0; j < n; ++j)
         for (std::int64_t i = 0; i < m; ++i) {
-            double sum = 0;
+            T sum = 0;
             for (std::int64_t l = 0; l < k; ++l)
-                sum += double{ta ? a[l + i * lda] : a[i + l * lda]} * double{tb ? b[j + l * ldb] : b[l + j * ldb]};
+                sum += input(ta ? a[l + i * lda] : a[i + l * lda]) * input(tb ? b[j + l * ldb] : b[l + j * ldb]);
             T& to = c[i + j * ldc];
-            to = static_cast<T>(double{alpha} * sum + (beta == 0 ? 0 : double{beta} * to));
+            to = alpha * sum + (beta == 0 ? 0 : beta * to);
         }
 }
 
@@ -116,8 +127,7 @@ void spmm_transposed(const Csr& a, const Dense& b, const Dense& c, T alpha, T be
         }
         for (std::int64_t r = 0; r < a.cols; ++r) {
             T& to = y[r * c.ld + j];
-            to = static_cast<T>(double{alpha} * sums[static_cast<std::size_t>(r)] +
-                                (beta == 0 ? 0 : double{beta} * to));
+            to = alpha * sums[static_cast<std::size_t>(r)] + (beta == 0 ? 0 : beta * to);
         }
     }
 }
@@ -128,11 +138,11 @@ void spmm(const Csr& a, const Dense& b, const Dense& c, T alpha, T beta) {
     auto* y = static_cast<T*>(c.data);
     for (std::int64_t r = 0; r < a.rows; ++r)
         for (std::int64_t j = 0; j < c.cols; ++j) {
-            double sum = 0;
+            T sum = 0;
             for (std::int32_t p = a.indptr[r]; p < a.indptr[r + 1]; ++p)
-                sum += double{values[p]} * double{x[a.indices[p] * b.ld + j]};
+                sum += values[p] * x[a.indices[p] * b.ld + j];
             T& to = y[r * c.ld + j];
-            to = static_cast<T>(double{alpha} * sum + (beta == 0 ? 0 : double{beta} * to));
+            to = alpha * sum + (beta == 0 ? 0 : beta * to);
         }
 }
 
@@ -177,6 +187,7 @@ cublasStatus_t cublasGemmEx(cublasHandle_t h, cublasOperation_t ta, cublasOperat
     if (emulated::fails("cublasGemmEx")) return CUBLAS_STATUS_ALLOC_FAILED;
     const auto run = [&]<class T>(T) {
         const T al = *static_cast<const T*>(alpha), be = *static_cast<const T*>(beta);
+        const bool tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
         emulated::later(h->stream, {.call = "cublasGemmEx"}, [=, workspace = h->workspace] {
             using emulated::each_run, emulated::reads, emulated::writes;
             if (workspace) writes(workspace, emulated::cell_bytes);  // stands for all of it
@@ -184,8 +195,8 @@ cublasStatus_t cublasGemmEx(cublasHandle_t h, cublasOperation_t ta, cublasOperat
             each_run(b_t ? k : n, b_t ? n : k, b, ldb, bt, reads);
             if (be != 0) each_run(n, m, c, ldc, ct, reads);
             each_run(n, m, c, ldc, ct, writes);
-            emulated::gemm(a_t, b_t, m, n, k, al, static_cast<const T*>(a), lda, static_cast<const T*>(b), ldb, be,
-                           static_cast<T*>(c), ldc);
+            emulated::gemm(a_t, b_t, tf32, m, n, k, al, static_cast<const T*>(a), lda, static_cast<const T*>(b),
+                           ldb, be, static_cast<T*>(c), ldc);
         });
     };
     if (ct == CUDA_R_32F)

@@ -10,6 +10,8 @@
 
 #include <sys/mman.h>
 
+#include <sanitizer/asan_interface.h>  // whose macros do nothing where the emulator is compiled without AddressSanitizer
+
 #include "emulated.hpp"
 #include "observed.hpp"
 
@@ -24,9 +26,10 @@ struct Arena {
     char* base = nullptr;
     std::size_t used_to = 0;                    ///< no block lies beyond
     std::map<std::size_t, std::size_t> blocks;  ///< offset → bytes, whole pages
-    std::map<std::size_t, std::size_t> asked;   ///< offset → bytes that were asked for
-    std::size_t* ends = nullptr;  ///< by page: where the block that covers it ends, as asked for; 0: none
-    std::size_t taken = 0;        ///< bytes of all blocks
+    std::map<std::size_t, std::size_t> asked;   ///< offset → bytes that were asked for, or that a pool lends
+    std::size_t* ends =
+        nullptr;  ///< by page: where the block that covers it ends, as asked for; 0: none, or a pool has it
+    std::size_t taken = 0;  ///< bytes of all blocks
     int open = 0;
     bool closed = true;
     int closings = 0;
@@ -57,12 +60,18 @@ constexpr char guard = 0x5a;
 /// As far as small tests look: pages that are never touched cost nothing to open and close.
 constexpr std::size_t looked_at = std::size_t{1} << 16;
 
-/// Ends the process where something wrote behind a block.
-void check_guard(std::size_t at) {
+/// Behind `bytes` of a block: its rest and the page after it, as far as small tests look.
+std::size_t guarded(std::size_t at, std::size_t bytes) {
+    return std::min(arena.blocks.at(at) + page - bytes, looked_at);
+}
+
+/// Ends the process where something wrote behind a block. It reads what AddressSanitizer lets nobody read.
+[[gnu::no_sanitize_address]] void check_guard(std::size_t at) {
     const OpenBlock open(at);
-    const char *p = arena.base + at + arena.asked.at(at), *end = arena.base + at + arena.blocks.at(at) + page;
+    const std::size_t bytes = arena.asked.at(at);
+    const char *p = arena.base + at + bytes, *end = p + guarded(at, bytes);
     for (; p < end; ++p)
-        if (*p != guard) broken("something wrote behind a block of %zu bytes", arena.asked.at(at));
+        if (*p != guard) broken("something wrote behind a block of %zu bytes", bytes);
 }
 
 std::size_t end_of_last_block() {
@@ -73,6 +82,36 @@ std::size_t end_of_last_block() {
 
 void cover(std::size_t at, std::size_t bytes, std::size_t end) {
     std::fill_n(arena.ends + at / page, bytes / page, end);
+}
+
+/// `bytes` of a block may be accessed from now on, of which nothing may be read before it is written. What lies behind them
+/// is guarded.
+void begin_block_of(std::size_t at, std::size_t bytes) {
+    const std::size_t whole = arena.blocks.at(at), seen = std::min(bytes, looked_at);
+    char* const first = arena.base + at;
+    const OpenBlock open(at);
+    ASAN_UNPOISON_MEMORY_REGION(first, whole + page);
+    arena.asked[at] = bytes;
+    cover(at, whole, at + bytes);
+    std::memset(first, 0xff, seen);  // NaN
+    memory_begins(first, seen);
+    std::memset(first + bytes, guard, guarded(at, bytes));
+    ASAN_POISON_MEMORY_REGION(first + bytes, whole + page - bytes);
+}
+
+/// Nothing of a block may be accessed any more; the host must know that all work on it has ended.
+void end_block_of(std::size_t at) {
+    const std::size_t whole = arena.blocks.at(at);
+    memory_ends(arena.base + at, whole);
+    check_guard(at);
+    cover(at, whole, 0);
+    ASAN_POISON_MEMORY_REGION(arena.base + at, whole + page);
+}
+
+std::size_t offset_of(const void* block) {
+    const auto at = static_cast<std::size_t>(static_cast<const char*>(block) - arena.base);
+    if (!arena.blocks.contains(at)) broken("%p is no block of device memory", block);
+    return at;
 }
 
 /// A block of page-locked host memory, and what still writes it.
@@ -153,6 +192,16 @@ void host_learns(const Clock& clock) {
         if (std::erase_if(block.second.writers, host_knows) > 0) protect(block);
 }
 
+void lends(void* block, std::size_t bytes) {
+    const std::size_t at = offset_of(block);
+    if (bytes > arena.blocks.at(at)) broken("a pool lends %zu bytes of a block that has fewer", bytes);
+    begin_block_of(at, bytes);
+}
+void has_back(void* block) {
+    run_everything();  // what of it still touches the block is seen now
+    end_block_of(offset_of(block));
+}
+
 }  // namespace emulated
 
 using namespace emulated;
@@ -174,8 +223,10 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (ends == MAP_FAILED) return cudaErrorMemoryAllocation;
         arena.ends = static_cast<std::size_t*>(ends);
+#ifndef __SANITIZE_ADDRESS__  // which sees device code in place of `observed`, so that not all accesses are known
         watch_memory(arena.base, arena_bytes);
         observe_memory(arena.base, arena_bytes);
+#endif
     }
     const std::size_t rounded = whole_pages(bytes);
     if (arena.taken + rounded > device_bytes()) return cudaErrorMemoryAllocation;
@@ -186,28 +237,19 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
     }
     if (at + rounded + page > arena_bytes) return cudaErrorMemoryAllocation;
     arena.blocks[at] = rounded;
-    arena.asked[at] = bytes;
     arena.taken += rounded;
     arena.used_to = std::max(arena.used_to, at + rounded + page);
-    cover(at, rounded, at + bytes);
+    begin_block_of(at, bytes);
     *data = arena.base + at;
-    const OpenBlock open(at);
-    const std::size_t seen = std::min(bytes, looked_at);
-    std::memset(*data, 0xff, seen);  // NaN
-    memory_begins(arena.base + at, seen);
-    std::memset(arena.base + at + bytes, guard, rounded + page - bytes);
     return cudaSuccess;
 }
 
 cudaError_t cudaFree(void* data) {
     if (!data) return cudaSuccess;
-    const auto at = static_cast<std::size_t>(static_cast<char*>(data) - arena.base);
-    const std::size_t bytes = arena.blocks.at(at);
+    const std::size_t at = offset_of(data), bytes = arena.blocks.at(at);
     run_everything();
-    memory_ends(arena.base + at, bytes);
-    check_guard(at);
+    end_block_of(at);
     madvise(data, bytes + page, MADV_DONTNEED);
-    cover(at, bytes, 0);
     arena.taken -= bytes;
     arena.blocks.erase(at);
     arena.asked.erase(at);

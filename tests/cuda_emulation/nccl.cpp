@@ -63,6 +63,7 @@ Bytes part(const Bytes& of, std::size_t first, std::size_t end) {
 /// stay so until the call has ended, later in the stream.
 void read(const char* call, const void* device, Bytes to, cudaStream_t stream) {
     later(stream, {.call = call}, [=] {
+        if (to->empty()) return;  // of nothing the address may be null
         reads(device, to->size());
         std::memcpy(to->data(), device, to->size());
     });
@@ -70,6 +71,7 @@ void read(const char* call, const void* device, Bytes to, cudaStream_t stream) {
 }
 void still(const char* call, const void* device, Bytes from, cudaStream_t stream) {
     later(stream, {.call = call}, [=] {
+        if (from->empty()) return;
         reads(device, from->size());
         if (std::memcmp(device, from->data(), from->size()) != 0)
             broken("what %s sends changed before it had ended", call);
@@ -77,6 +79,7 @@ void still(const char* call, const void* device, Bytes from, cudaStream_t stream
 }
 void deliver(const char* call, Bytes from, void* device, cudaStream_t stream) {
     later(stream, {.call = call}, [=] {
+        if (from->empty()) return;
         writes(device, from->size());
         std::memcpy(device, from->data(), from->size());
     });
@@ -84,6 +87,7 @@ void deliver(const char* call, Bytes from, void* device, cudaStream_t stream) {
 /// A receive has its place in the stream, too, from which on its buffer has no value.
 void reach(const char* call, void* device, std::size_t n, cudaStream_t stream) {
     later(stream, {.call = call}, [=] {
+        if (n == 0) return;
         writes(device, n);
         std::memset(device, 0xff, n);
     });

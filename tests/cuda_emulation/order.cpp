@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
+#include "emulated.hpp"
 #include "order.hpp"
 
 namespace emulated {
@@ -127,6 +128,14 @@ void watch_memory(const char* base, std::size_t bytes) {
 
 namespace {
 
+/// Of accesses that are declared; those of kernels are seen one by one.
+void require_block(const void* at, std::size_t bytes, const char* does) {
+    const auto first = static_cast<std::size_t>(static_cast<const char*>(at) - memory.base);
+    if (bytes > 0 && first < memory.bytes && !within_block(at, bytes))
+        broken("%s %s %zu bytes at %p, which no block of device memory has", words(site_of(number_at_work)), does,
+               bytes, at);
+}
+
 void copies_out_cell(std::size_t at) {
     Cell& cell = memory.cells[at];
     memory.used[at / page_cells] = true;
@@ -166,9 +175,18 @@ void writes_cell(std::size_t at) {
     cell.written = number_at_work;
 }
 
-void reads(const void* at, std::size_t bytes) { each_cell(at, bytes, reads_cell); }
-void writes(const void* at, std::size_t bytes) { each_cell(at, bytes, writes_cell); }
-void copies_out(const void* at, std::size_t bytes) { each_cell(at, bytes, copies_out_cell); }
+void reads(const void* at, std::size_t bytes) {
+    require_block(at, bytes, "reads");
+    each_cell(at, bytes, reads_cell);
+}
+void writes(const void* at, std::size_t bytes) {
+    require_block(at, bytes, "writes");
+    each_cell(at, bytes, writes_cell);
+}
+void copies_out(const void* at, std::size_t bytes) {
+    require_block(at, bytes, "reads");
+    each_cell(at, bytes, copies_out_cell);
+}
 
 void memory_begins(const char* at, std::size_t bytes) {
     each_cell(at, bytes, [](std::size_t cell) {
@@ -178,6 +196,7 @@ void memory_begins(const char* at, std::size_t bytes) {
 }
 
 void memory_ends(const char* at, std::size_t bytes) {
+    if (!memory.cells) return;
     const auto ended = [](Number n) { return n == 0 || n == never || host_knows(n); };
     const auto first = static_cast<std::size_t>(at - memory.base) / cell_bytes, end = first + bytes / cell_bytes;
     for (std::size_t page = first / page_cells; page * page_cells < end; ++page) {
@@ -187,8 +206,10 @@ void memory_ends(const char* at, std::size_t bytes) {
             const Cell c = std::exchange(memory.cells[cell], {});
             for (const Number n : {c.written, c.read[0], c.read[1], c.read[2]})
                 if (!ended(n))
-                    broken("device memory at %p is freed before the host knows that %s has ended",
-                           static_cast<const void*>(memory.base + cell * cell_bytes), words(site_of(n)));
+                    broken(
+                        "device memory at %p is freed or returned to a pool before the host knows that %s has "
+                        "ended",
+                        static_cast<const void*>(memory.base + cell * cell_bytes), words(site_of(n)));
         }
     }
 }

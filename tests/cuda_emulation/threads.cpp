@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <boost/context/fiber.hpp>
+#include <sanitizer/asan_interface.h>
 
 #include "emulated.hpp"
 #include "observed.hpp"
@@ -20,7 +21,21 @@ dim3 threadIdx, blockIdx, blockDim, gridDim;
 namespace emulated {
 namespace {
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::size_t stack_bytes = 256 << 10;  // red zones lie between variables
+/// AddressSanitizer is told of every switch between stacks: before it, which one comes next; after it, on the one that came.
+/// `kept`: its own record of a stack that is left, and will be resumed; nullptr: of one that ends.
+void switches_to(void** kept, const void* stack, std::size_t bytes) {
+    __sanitizer_start_switch_fiber(kept, stack, bytes);
+}
+void switched(void* kept, const void** from, std::size_t* bytes) {
+    __sanitizer_finish_switch_fiber(kept, from, bytes);
+}
+#else
 constexpr std::size_t stack_bytes = 64 << 10;
+void switches_to(void**, const void*, std::size_t) {}
+void switched(void*, const void**, std::size_t*) {}
+#endif
 constexpr int warp = 32;
 /// A shuffle is one of all threads of a warp, as __syncwarp is, but orders no accesses to memory.
 enum class At { running, shuffle, warp_barrier, block_barrier, finished };
@@ -33,6 +48,7 @@ enum class At { running, shuffle, warp_barrier, block_barrier, finished };
 struct Thread {
     std::unique_ptr<char[]> stack{new char[stack_bytes]};
     boost::context::fiber fiber;
+    void* kept = nullptr;  ///< see switches_to
     At at = At::finished;
     std::array<char, 16> slot{};  ///< what a shuffle shows to the others
 };
@@ -41,6 +57,8 @@ struct Thread {
 struct Block {
     std::vector<std::unique_ptr<Thread>> threads;
     boost::context::fiber scheduler;  ///< whoever resumed the thread at work
+    const void* scheduler_stack = nullptr;
+    std::size_t scheduler_stack_bytes = 0;
     const std::function<void()>* body = nullptr;
     int size = 0, current = -1;
     bool met_barrier = false;
@@ -58,12 +76,16 @@ void begin(Thread& thread) {
     boost::context::stack_context stack;
     stack.sp = thread.stack.get() + stack_bytes;
     stack.size = stack_bytes;
+    // The last function of the thread before never returned, so that its variables' red zones are still there.
+    ASAN_UNPOISON_MEMORY_REGION(thread.stack.get() + stack_bytes - 4096, 4096);
     thread.fiber =
         boost::context::fiber(std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
                               KeptStack{}, [&thread](boost::context::fiber&& scheduler) {
+                                  switched(nullptr, &block.scheduler_stack, &block.scheduler_stack_bytes);
                                   block.scheduler = std::move(scheduler);
                                   (*block.body)();
                                   thread.at = At::finished;
+                                  switches_to(nullptr, block.scheduler_stack, block.scheduler_stack_bytes);
                                   return std::move(block.scheduler);
                               });
     thread.at = At::running;
@@ -81,7 +103,10 @@ void resume(int t) {
     block.current = t;
     Thread& thread = *block.threads[static_cast<std::size_t>(t)];
     thread.at = At::running;
+    void* kept = nullptr;
+    switches_to(&kept, thread.stack.get(), stack_bytes);
     thread.fiber = std::move(thread.fiber).resume();
+    switched(kept, nullptr, nullptr);
     block.current = -1;
 }
 
@@ -95,7 +120,9 @@ void stop(At at) {
     if (block.current < 0) broken_here("a kernel that met no barrier in its first launch meets one now");
     Thread& me = *block.threads[static_cast<std::size_t>(block.current)];
     me.at = at;
+    switches_to(&me.kept, block.scheduler_stack, block.scheduler_stack_bytes);
     block.scheduler = std::move(block.scheduler).resume();
+    switched(me.kept, &block.scheduler_stack, &block.scheduler_stack_bytes);
 }
 
 /// Threads [first, end) all stand at `at`; those that ended while others wait are an error.

@@ -1,5 +1,7 @@
 // What the kernel `cuda` asks of cuSPARSE, and in which order it adds up. Runs on a device, and on the emulator, which refuses
 // what the manual does not allow.
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <numeric>
@@ -22,11 +24,15 @@ const PluginCatalog& catalog() {
     return found;
 }
 
+void set(KernelSetting& s, const std::string& parameter, const std::string& value) {
+    for (const ParamDecl& p : catalog().find(PluginKind::kernel, "cuda").params)
+        if (p.name == parameter) s.params.set(p, value);
+}
+
 KernelSetting cuda(const std::string& spmm, std::vector<std::int64_t> widths = {}) {
     KernelSetting s{.params = Params(catalog().find(PluginKind::kernel, "cuda").params),
                     .widths = std::move(widths)};
-    for (const ParamDecl& p : catalog().find(PluginKind::kernel, "cuda").params)
-        if (std::string(p.name) == "spmm") s.params.set(p, spmm);
+    set(s, "spmm", spmm);
     return s;
 }
 
@@ -285,6 +291,43 @@ std::vector<std::vector<double>> verbs_on(Backend& k, const PreparedMatrix& a, c
 }
 
 }  // namespace
+
+TEST_CASE("cuda: dense products have the digits of float32, and inputs those of TF32 where asked for") {
+    constexpr std::int64_t m = 24, inner = 40, n = 17;
+    const auto element = [](std::uint64_t seed, std::int64_t i) { return static_cast<float>(noise(seed, i)); };
+    for (const char* tf32 : {"false", "true"}) {
+        KernelSetting s = cuda("auto");
+        set(s, "tf32", tf32);
+        const auto backend = created(s);
+        const Within a(*backend, m, inner, 0, inner, 21), b(*backend, inner, n, 0, n, 22),
+            c(*backend, m, n, 0, n, 23);
+        backend->gemm(Transpose::no, a.view, Transpose::no, b.view, c.view);
+        const std::vector<double> found = backend->download(c.whole).values;
+        // In float32 each of the products and sums is rounded once; TF32 has ten binary digits, and cuts off the others at worst.
+        constexpr double float_32 = inner * 0x1p-24 / (1 - inner * 0x1p-24), tf_32 = 2 * 0x1p-10 + 0x1p-20;
+        double worst = 0, worst_tf32 = 0;  // of errors to their bounds
+        bool rounded_once = true;          // as sums of a wider type would be
+        for (std::int64_t i = 0; i < m; ++i)
+            for (std::int64_t j = 0; j < n; ++j) {
+                double exact = 0, size = 0;
+                for (std::int64_t l = 0; l < inner; ++l) {
+                    const double product = double{element(21, i * inner + l)} * double{element(22, l * n + j)};
+                    exact += product;
+                    size += std::abs(product);
+                }
+                const double value = found[static_cast<std::size_t>(i * n + j)], error = std::abs(value - exact);
+                rounded_once = rounded_once && value == double{static_cast<float>(exact)};
+                worst = std::max(worst, error / (float_32 * size));
+                worst_tf32 = std::max(worst_tf32, error / ((float_32 + tf_32 + float_32 * tf_32) * size));
+            }
+        INFO("tf32: " << tf32 << "; errors are " << worst << " of float32's bound, " << worst_tf32
+                      << " of TF32's");
+        const bool rounds_inputs = std::string(tf32) == "true";
+        CHECK((rounds_inputs ? worst_tf32 : worst) <= 1);
+        if (emulated()) CHECK((worst > 1) == rounds_inputs);  // of devices, not all have TF32
+        CHECK_FALSE(rounded_once);
+    }
+}
 
 TEST_CASE("cuda: rows that lie further apart than 32 bits count") {
     if (!emulated()) return contract::not_here("which has address space without memory");

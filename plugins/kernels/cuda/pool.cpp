@@ -8,7 +8,20 @@
 namespace gnnbench::cuda {
 namespace {
 constexpr std::size_t granule = 512;
+
+/// The emulated device is told what is lent, and finds accesses to anything else. A real one is told nothing.
+#ifdef GNNBENCH_CUDA_EMULATED
+void* lent(void* data, std::size_t bytes) {
+    emulated::lends(data, bytes);
+    return data;
 }
+void has_back(void* data) { emulated::has_back(data); }
+#else
+void* lent(void* data, std::size_t) { return data; }
+void has_back(void*) {}
+#endif
+
+}  // namespace
 
 Pool::~Pool() {
     // cudaFree waits for the device, which after a failure may wait for peers that never arrive.
@@ -26,7 +39,7 @@ void* Pool::take(std::size_t bytes) {
         taken_.emplace(data, found->first);
         waiting_bytes_ -= found->first;
         waiting_.erase(found);
-        return data;
+        return lent(data, bytes);
     }
     void* data = nullptr;
     cudaError_t code = cudaMalloc(&data, rounded);
@@ -41,7 +54,7 @@ void* Pool::take(std::size_t bytes) {
     }
     check(code, "cudaMalloc");
     taken_.emplace(data, rounded);
-    return data;
+    return lent(data, bytes);
 }
 
 void Pool::give_back(void* data) noexcept {
@@ -54,6 +67,7 @@ void Pool::give_back(void* data) noexcept {
         (void)cudaFree(data);
         return;
     }
+    has_back(data);
     waiting_.emplace(bytes, data);
     waiting_bytes_ += bytes;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <cublas_v2.h>
 #include <nccl.h>
 
 #include "kernels.hpp"
@@ -78,12 +79,54 @@ void pool_too_early(Machine& m) {
     m.finish();
 }
 
+void returned(Machine& m) {
+    gnnbench::cuda::Pool pool(true);
+    auto* block = static_cast<float*>(pool.take(bytes));
+    cudaMemsetAsync(block, 0, bytes, m.compute);
+    m.finish();
+    if (!m.mended) pool.give_back(block);
+    faulty::copy(m.call(m.compute, block, m.a));
+    m.finish();
+    if (m.mended) pool.give_back(block);
+}
+
+/// The pool's blocks are larger than what it lends of them.
+void beyond_lent(Machine& m) {
+    gnnbench::cuda::Pool pool(true);
+    faulty::beyond(
+        m.call(m.compute, m.a, static_cast<float*>(pool.take(m.mended ? bytes : bytes - sizeof(float)))));
+    m.finish();
+}
+
+/// A product whose second factor has one column less than is said.
+void library_beyond(Machine& m) {
+    cublasHandle_t blas = nullptr;
+    cublasCreate(&blas);
+    cublasSetStream(blas, m.compute);
+    const float one = 1, zero = 0;
+    const int rows = 8, columns = m.mended ? count / rows : count / rows + 1;
+    void* product = nullptr;
+    cudaMalloc(&product, 2 * bytes);
+    cublasGemmEx(blas, CUBLAS_OP_N, CUBLAS_OP_N, rows, columns, rows, &one, m.a, CUDA_R_32F, rows, m.b, CUDA_R_32F,
+                 rows, &zero, product, CUDA_R_32F, rows, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+    m.finish();
+    cublasDestroy(blas);
+}
+
 void source_changes(Machine& m) {
     cudaMemcpyAsync(m.a, m.host.data(), bytes, cudaMemcpyHostToDevice, m.compute);
     if (m.mended) cudaStreamSynchronize(m.compute);
     m.host[3] = 7;
     m.finish();
 }
+
+#ifdef __SANITIZE_ADDRESS__  // alone knows where the host's memory ends, and an array in shared memory
+void source_too_short(Machine& m) {
+    const std::vector<float> shorter(m.mended ? count : count - 1);
+    cudaMemcpyAsync(m.a, shorter.data(), bytes, cudaMemcpyHostToDevice, m.compute);
+    m.finish();
+}
+#endif
 
 void recorded_too_early(Machine& m) {
     const cudaEvent_t early = Machine::recorded(m.communication);
@@ -215,6 +258,13 @@ struct Fault {
 };
 const std::map<std::string, Fault> faults = {
     {"pool_too_early", {1, pool_too_early}},
+    {"returned", {1, returned}},
+    {"beyond_lent", {1, beyond_lent}},
+    {"library_beyond", {1, library_beyond}},
+#ifdef __SANITIZE_ADDRESS__
+    {"source_too_short", {1, source_too_short}},
+    {"shared_beyond", {1, in_kernel<faulty::shared_beyond>}},
+#endif
     {"source_changes", {1, source_changes}},
     {"recorded_too_early", {1, recorded_too_early}},
     {"freed_too_early", {1, freed_too_early}},

@@ -83,6 +83,13 @@ void pack_kernel(Call c) {
 
 void beyond_kernel(Call c) { c.to[c.mended ? c.count - 1 : c.count] = 1; }
 
+void shared_beyond_kernel(Call c) {
+    __shared__ float shifted[32];
+    float* const to = shifted + threadIdx.x;
+    to[c.mended ? 0 : 1] = c.from[threadIdx.x];
+    c.to[threadIdx.x] = to[c.mended ? 0 : 1];
+}
+
 }  // namespace
 
 void copy(const Call& c) { start(copy_kernel, dim3(static_cast<unsigned>(c.count + 31) / 32), dim3(32), c); }
@@ -96,5 +103,6 @@ void tail(Call c) {
 void wide(const Call& c) { start(wide_kernel, dim3(1), dim3(2), c); }
 void pack(const Call& c) { start(pack_kernel, dim3(1), dim3(1), c); }
 void beyond(const Call& c) { start(beyond_kernel, dim3(1), dim3(1), c); }
+void shared_beyond(const Call& c) { start(shared_beyond_kernel, dim3(1), dim3(32), c); }
 
 }  // namespace faulty

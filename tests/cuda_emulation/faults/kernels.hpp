@@ -20,5 +20,6 @@ void tail(Call c);
 void wide(const Call& c);
 void pack(const Call& c);
 void beyond(const Call& c);
+void shared_beyond(const Call& c);
 
 }  // namespace faulty

@@ -83,6 +83,10 @@ namespace emulated {
 /// One launch: `thread` is called once for each thread of each block. `kernel` tells kernels apart.
 cudaError_t enqueue(cudaStream_t stream, dim3 grid, dim3 block, const void* kernel, std::function<void()> thread);
 void accesses_atomically(const void* at, std::size_t bytes);
+/// A pool lends the first bytes of a block of device memory, which is as good as allocated now.
+void lends(void* block, std::size_t bytes);
+/// It has the block back: whatever accesses it until it is lent again is wrong.
+void has_back(void* block);
 /// Exchanges 16 bytes at most with lane ^ mask of the warp.
 void shuffle_xor(void* value, std::size_t bytes, int mask);
 /// Takes them from a lane of the warp.
