@@ -246,15 +246,15 @@ TEST_CASE("kernel: attention in every format, over several tiles of columns") {
     for_every_choice(
         [](BackendPair& pair) {
             const Csr wide = matrix(12, 1700), square = matrix(90, 90);
-            compare_forward(pair, std::array{Shape{8, 40}}, wide);
-            compare_backward(pair, {8, 40}, wide, 1, 0.5);
-            compare_backward(pair, {1, 150}, wide, 30, 0);
-            compare_dynamic(pair, {8, 40}, wide, 0.5);
-            compare_dynamic(pair, {3, 21}, wide, 0);
+            if (pair.takes_next()) compare_forward(pair, std::array{Shape{8, 40}}, wide);
+            if (pair.takes_next()) compare_backward(pair, {8, 40}, wide, 1, 0.5);
+            if (pair.takes_next()) compare_backward(pair, {1, 150}, wide, 30, 0);
+            if (pair.takes_next()) compare_dynamic(pair, {8, 40}, wide, 0.5);
+            if (pair.takes_next()) compare_dynamic(pair, {3, 21}, wide, 0);
             // That alone has an order of clusters.
-            compare_forward(pair, std::array{Shape{4, 24}}, square);
-            compare_backward(pair, {4, 24}, square, 1, 0);
-            compare_dynamic(pair, {4, 24}, square, 0);
+            if (pair.takes_next()) compare_forward(pair, std::array{Shape{4, 24}}, square);
+            if (pair.takes_next()) compare_backward(pair, {4, 24}, square, 1, 0);
+            if (pair.takes_next()) compare_dynamic(pair, {4, 24}, square, 0);
         },
         16);
 }
