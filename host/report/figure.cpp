@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -89,22 +90,46 @@ std::string tics_of(const NumberAxis& axis) {
                        tics, axis.first, axis.last);
 }
 
-/// What a place has instead of a number, where its line is interrupted: "SA: OOM".
-std::string words_of(const FigureData& d, const NumberAxis& axis) {
+/// What places have instead of numbers, where lines are interrupted.
+struct MissingNumbers {
+    std::string labels;              ///< at their places, as "SA: OOM"
+    std::vector<std::string> lines;  ///< below the figure, where labels would not fit above each other
+};
+
+MissingNumbers missing_numbers(const FigureData& d, const NumberAxis& axis) {
+    MissingNumbers missing;
     UprightWords upright;
-    std::string labels;
-    for (const FigureSeries& s : d.series)
+    std::map<std::string, std::vector<std::string>> series_of;  // by what is there
+    for (const FigureSeries& s : d.series) {
+        std::map<std::string, std::vector<std::string>> places;
         for (std::size_t i = 0; i < d.x.size(); ++i) {
             if (!d.x[i] || !axis.has(*d.x[i])) continue;
-            const auto put = [&](const std::string& word, const char* whose) {
-                labels += upright.label(s.name + ": " + word + whose, *d.x[i], axis.place(*d.x[i]), "#555555");
+            const auto put = [&](const std::string& word) {
+                missing.labels += upright.label(s.name + ": " + word, *d.x[i], axis.place(*d.x[i]), "#555555");
+                places[word].push_back(fmt::format("{:g}", *d.x[i]));
             };
             if (!s.words[i].empty() && !s.of(NumberKind::ours)[i] && !s.of(NumberKind::published)[i])
-                put(s.words[i], "");
+                put(s.words[i]);
             if (!s.simulated_words[i].empty() && !s.of(NumberKind::simulated)[i])
-                put(s.simulated_words[i], ", SIMULATED");
+                put(s.simulated_words[i] + ", SIMULATED");
         }
-    return labels;
+        for (const auto& [word, at] : places)
+            series_of[word].push_back(fmt::format("{} at {}", s.name, fmt::join(at, ", ")));
+    }
+    if (upright.fit()) return missing;
+    missing.labels.clear();
+    for (const auto& [word, series] : series_of)
+        missing.lines.push_back(fmt::format("{}: {}", word, fmt::join(series, "; ")));
+    return missing;
+}
+
+/// What stands above and below a figure, with what there is no room for in it, unless nothing is to stand below.
+std::vector<std::string> with_lines(std::vector<std::string> heading, const std::vector<std::string>& lines,
+                                    const FigureLook& look) {
+    if (look.heading != FigureHeading::shown) return heading;
+    for (const std::string& line : lines)
+        if (std::ranges::find(heading, line) == heading.end()) heading.push_back(line);
+    return heading;
 }
 
 /// The style of a series' lines and marks; `number`: of the series.
@@ -141,12 +166,16 @@ std::string fitted_labels(const FigureData& d, const FigureSeries& s, const Plot
     return labels;
 }
 
-FigureParts line_parts(const ResolvedTable& r, const FigureData& d, const FigureLook& look) {
+/// `below`: gets what there is no room for in the figure.
+FigureParts line_parts(const ResolvedTable& r, const FigureData& d, const FigureLook& look,
+                       std::vector<std::string>& below) {
     const PlotDefinition& plot = *r.definition->plot;
     FigureParts f;
     Legend legend(r);
     const NumberAxis axis(d, plot, look.units_across() - 120);
-    f.settings = tics_of(axis) + words_of(d, axis) + (plot.log_y ? "" : "set yrange [0:*]\n");
+    const MissingNumbers missing = missing_numbers(d, axis);
+    below = missing.lines;
+    f.settings = tics_of(axis) + missing.labels + (plot.log_y ? "" : "set yrange [0:*]\n");
     const auto colours = series_colours(d.series);
     for (std::size_t s = 0; s < d.series.size(); ++s) {
         for (const NumberKind kind : number_kinds)
@@ -218,6 +247,7 @@ std::string panel_script(const ResolvedTable& r, const FigureScales& scales,
     const double width = panel_axis_width(panels.size(), look);
     // Ratios of toys and of the paper's graphs are compared; their times would not fit one axis.
     const std::string one_range = axis_unit(r) == "×" && !series.empty() ? common_y_range(all_series, plot) : "";
+    std::vector<std::string> below;
     for (const PanelData& p : panels) {
         FigureParts f;
         for (const FigureSeries& s : p.data.series) {
@@ -236,12 +266,14 @@ std::string panel_script(const ResolvedTable& r, const FigureScales& scales,
         }
         if (f.plots.empty()) continue;
         const NumberAxis axis(p.data, plot, width);
-        f.settings = tics_of(axis) + words_of(p.data, axis) + (one_range.empty() ? p.y_range : one_range);
+        const MissingNumbers missing = missing_numbers(p.data, axis);
+        below.insert(below.end(), missing.lines.begin(), missing.lines.end());
+        f.settings = tics_of(axis) + missing.labels + (one_range.empty() ? p.y_range : one_range);
         for (const FigureSeries& s : p.data.series) f.settings += fitted_labels(p.data, s, plot);
         figure.panels.emplace_back(p.title, std::move(f));
     }
     for (const auto& [kind, name] : legend.kinds()) figure.legend.emplace_back(key_style(kind), name);
-    return assembled_panels(figure, plot, heading, look);
+    return assembled_panels(figure, plot, with_lines(heading, below, look), look);
 }
 
 /// x and y of each row's place that has both, with the row's name.
@@ -312,10 +344,11 @@ std::string figure_script(const ResolvedTable& r, const FigureLook& look,
             *t.plot, lines, look);
     const FigureData d = figure_data(scales.papers);
     FigureParts parts;
+    std::vector<std::string> below;
     switch (t.plot->kind) {
         case PlotKind::line:
         case PlotKind::scaling:
-            parts = line_parts(scales.papers, d, look);
+            parts = line_parts(scales.papers, d, look, below);
             break;
         case PlotKind::bars:
             parts = bar_parts(scales.papers, d, look);
@@ -335,7 +368,7 @@ std::string figure_script(const ResolvedTable& r, const FigureLook& look,
     PlotDefinition plot = *t.plot;
     if (d.has(NumberKind::simulated) && !d.has(NumberKind::ours))
         plot.y_label += d.has(NumberKind::published) ? ", SIMULATED and published" : ", SIMULATED";
-    return assembled(parts, plot, lines, look);
+    return assembled(parts, plot, with_lines(lines, below, look), look);
 }
 
 }  // namespace gnnbench

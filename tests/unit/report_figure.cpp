@@ -60,6 +60,18 @@ TEST_CASE("a table is no figure; a figure without numbers says so") {
     CHECK_THAT(none.script(), Contains("nothing measured yet, and no published number"));
 }
 
+TEST_CASE("what is missing is said below where words would not fit above each other") {
+    const std::string b = "b of a name that is longer", c = "c of a name that is longer";
+    const Drawn d("rows: {over: gpus, values: [1, 2, 4]}\ncolumns: {over: scheme, values: [a, " + b + ", " + c +
+                      "]}\nplot: {kind: scaling, x_label: GPUs}\n",
+                  fmt::format("f,1,{0},OOM,,p. 1,-,\nf,2,{0},OOM,,p. 1,-,\nf,1,{1},OOM,,p. 1,-,\n", b, c));
+    CHECK_THAT(d.script(),
+               Contains(fmt::format("OOM: {} at 1, 2; {} at 1", b, c)) && !Contains("rotate by 90 front"));
+    FigureLook no_footer{FigureFormat::svg};
+    no_footer.heading = FigureHeading::title;
+    CHECK_THAT(figure_script(d.resolved, no_footer), !Contains("OOM"));
+}
+
 TEST_CASE("ours and the paper's are different marks of one colour") {
     const Drawn d(lines + "plot: {kind: scaling, x_label: GPUs}\n",
                   "f,1,a,6,ms,p. 1,6,\nf,2,a,0.003,s,p. 1,3,\nf,4,b,OOM,,p. 1,-,\n");
