@@ -146,6 +146,21 @@ product_target() {
     fi
 }
 
+# fewer_jobs COUNT: waits until fewer than so many run in the background. all_jobs: until each has ended. Both keep the worst exit
+# code in the caller's `worst`.
+fewer_jobs() {
+    while [[ "$(jobs -rp | wc -l)" -ge "$1" ]]; do one_job || break; done
+}
+all_jobs() {
+    while [[ -n "$(jobs -p)" ]]; do one_job || break; done
+}
+one_job() {
+    local ended=0
+    wait -n || ended=$?
+    [[ $ended -ne 127 ]] || return 1 # there is none
+    [[ $ended -le $worst ]] || worst=$ended
+}
+
 # stages WORD STAGE …: each, whatever the others found, in a process of its own, since inside a condition `set -e` would not
 # end a stage at its first error; says at the end which failed. A stage is a function WORD_STAGE of the calling script.
 stages() {
