@@ -123,10 +123,10 @@ MissingNumbers missing_numbers(const FigureData& d, const NumberAxis& axis) {
     return missing;
 }
 
-/// What stands above and below a figure, with what there is no room for in it, unless nothing is to stand below.
-std::vector<std::string> with_lines(std::vector<std::string> heading, const std::vector<std::string>& lines,
-                                    const FigureLook& look) {
-    if (look.heading != FigureHeading::shown) return heading;
+/// What stands above and below a figure, with what there is no room for in it: that is data, and stands there even where the
+/// rest is left out.
+std::vector<std::string> with_lines(std::vector<std::string> heading, const std::vector<std::string>& lines) {
+    if (heading.empty() && !lines.empty()) heading.emplace_back();
     for (const std::string& line : lines)
         if (std::ranges::find(heading, line) == heading.end()) heading.push_back(line);
     return heading;
@@ -273,7 +273,7 @@ std::string panel_script(const ResolvedTable& r, const FigureScales& scales,
         figure.panels.emplace_back(p.title, std::move(f));
     }
     for (const auto& [kind, name] : legend.kinds()) figure.legend.emplace_back(key_style(kind), name);
-    return assembled_panels(figure, plot, with_lines(heading, below, look), look);
+    return assembled_panels(figure, plot, with_lines(heading, below), look);
 }
 
 /// x and y of each row's place that has both, with the row's name.
@@ -368,7 +368,7 @@ std::string figure_script(const ResolvedTable& r, const FigureLook& look,
     PlotDefinition plot = *t.plot;
     if (d.has(NumberKind::simulated) && !d.has(NumberKind::ours))
         plot.y_label += d.has(NumberKind::published) ? ", SIMULATED and published" : ", SIMULATED";
-    return assembled(parts, plot, with_lines(lines, below, look), look);
+    return assembled(parts, plot, with_lines(lines, below), look);
 }
 
 }  // namespace gnnbench

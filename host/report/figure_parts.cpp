@@ -134,8 +134,9 @@ Frame frame_of(double content, const std::vector<std::string>& heading, const Fi
     std::vector<std::string> below;
     for (std::size_t i = 1; i < heading.size(); ++i)
         for (const std::string& line : lines_of(heading[i], characters(120))) below.push_back(line);
-    const auto title = lines_of(heading.empty() ? "" : heading.front(), characters(92));
-    f.top = heading.empty() ? 8 : 18.0 * static_cast<double>(title.size()) + 8;
+    const bool titled = !heading.empty() && !heading.front().empty();
+    const auto title = titled ? lines_of(heading.front(), characters(92)) : std::vector<std::string>();
+    f.top = 18.0 * static_cast<double>(title.size()) + 8;
     f.notes = below.empty() ? 0 : 14.0 * static_cast<double>(below.size()) + 12;
     f.height = content + f.top + f.notes;
     f.script = terminal_of(look, f.height);

@@ -67,9 +67,8 @@ TEST_CASE("what is missing is said below where words would not fit above each ot
                   fmt::format("f,1,{0},OOM,,p. 1,-,\nf,2,{0},OOM,,p. 1,-,\nf,1,{1},OOM,,p. 1,-,\n", b, c));
     CHECK_THAT(d.script(),
                Contains(fmt::format("OOM: {} at 1, 2; {} at 1", b, c)) && !Contains("rotate by 90 front"));
-    FigureLook no_footer{FigureFormat::svg};
-    no_footer.heading = FigureHeading::title;
-    CHECK_THAT(figure_script(d.resolved, no_footer), !Contains("OOM"));
+    for (const FigureHeading heading : {FigureHeading::title, FigureHeading::left_out})
+        CHECK_THAT(figure_script(d.resolved, FigureLook(FigureFormat::svg, heading)), Contains("OOM: " + b));
 }
 
 TEST_CASE("ours and the paper's are different marks of one colour") {
