@@ -1,54 +1,17 @@
 // What the kernel `cuda` asks of cuSPARSE, and in which order it adds up. Runs on a device, and on the emulator, which refuses
 // what the manual does not allow.
-#include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <numeric>
 
-#include <catch2/catch.hpp>
-
-#include <gnnbench/backend.hpp>
 #include <gnnbench/error.hpp>
-#include <gnnbench/random.hpp>
 
-#include "contract/not_here.hpp"
-#include "plugin/loader.hpp"
+#include "cuda_kernel.hpp"
 
 using namespace gnnbench;
+using namespace gnnbench::gpu_tests;
 
 namespace {
-
-const PluginCatalog& catalog() {
-    static const PluginCatalog found;
-    return found;
-}
-
-void set(KernelSetting& s, const std::string& parameter, const std::string& value) {
-    for (const ParamDecl& p : catalog().find(PluginKind::kernel, "cuda").params)
-        if (p.name == parameter) s.params.set(p, value);
-}
-
-KernelSetting cuda(const std::string& spmm, std::vector<std::int64_t> widths = {}) {
-    KernelSetting s{.params = Params(catalog().find(PluginKind::kernel, "cuda").params),
-                    .widths = std::move(widths)};
-    set(s, "spmm", spmm);
-    return s;
-}
-
-std::unique_ptr<Backend> created(const KernelSetting& s) {
-    const auto plugin = catalog().kernel("cuda");
-    if (const std::string why = plugin->why_unsupported(s); !why.empty())
-        FAIL("skipped: kernel cuda: " << why);  // CTest knows a machine without a device by these words
-    return plugin->create(s);
-}
-
-bool emulated() { return std::getenv("GNNBENCH_EMULATED_DEVICES") != nullptr; }
-
-/// In [−1, 1), with more digits than float32 has.
-double noise(std::uint64_t seed, std::int64_t i) {
-    return 2 * unit_interval(random_word(seed, Draw::features, static_cast<std::uint64_t>(i), 0, 0)) - 1;
-}
 
 /// Row r has 1 + r mod 7 entries, and row 3 so many that it is cut into several pieces of work.
 Csr uneven_matrix(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
@@ -65,22 +28,6 @@ Csr uneven_matrix(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
     }
     return a;
 }
-
-/// `rows` × `cols` random numbers in columns [first, first + cols) of rows of `ld`.
-struct Within {
-    Matrix whole;
-    MatrixView view;
-    Within(Backend& k, std::int64_t rows, std::int64_t cols, std::int64_t first, std::int64_t ld,
-           std::uint64_t seed)
-        : whole(k.matrix(rows, ld)), view(whole.view().cols_from(first, cols)) {
-        std::vector<double> values(static_cast<std::size_t>(rows * ld));
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            const auto row = static_cast<std::int64_t>(i) / ld, col = static_cast<std::int64_t>(i) % ld - first;
-            values[i] = col >= 0 && col < cols ? noise(seed, row * cols + col) : 77;
-        }
-        k.upload(std::span<const double>(values), whole);
-    }
-};
 
 std::vector<double> product(Backend& k, const PreparedMatrix& a, std::int64_t width, std::int64_t first,
                             std::int64_t ld, bool transposed = false) {
@@ -292,43 +239,6 @@ std::vector<std::vector<double>> verbs_on(Backend& k, const PreparedMatrix& a, c
 
 }  // namespace
 
-TEST_CASE("cuda: dense products have the digits of float32, and inputs those of TF32 where asked for") {
-    constexpr std::int64_t m = 24, inner = 40, n = 17;
-    const auto element = [](std::uint64_t seed, std::int64_t i) { return static_cast<float>(noise(seed, i)); };
-    for (const char* tf32 : {"false", "true"}) {
-        KernelSetting s = cuda("auto");
-        set(s, "tf32", tf32);
-        const auto backend = created(s);
-        const Within a(*backend, m, inner, 0, inner, 21), b(*backend, inner, n, 0, n, 22),
-            c(*backend, m, n, 0, n, 23);
-        backend->gemm(Transpose::no, a.view, Transpose::no, b.view, c.view);
-        const std::vector<double> found = backend->download(c.whole).values;
-        // In float32 each of the products and sums is rounded once; TF32 has ten binary digits, and cuts off the others at worst.
-        constexpr double float_32 = inner * 0x1p-24 / (1 - inner * 0x1p-24), tf_32 = 2 * 0x1p-10 + 0x1p-20;
-        double worst = 0, worst_tf32 = 0;  // of errors to their bounds
-        bool rounded_once = true;          // as sums of a wider type would be
-        for (std::int64_t i = 0; i < m; ++i)
-            for (std::int64_t j = 0; j < n; ++j) {
-                double exact = 0, size = 0;
-                for (std::int64_t l = 0; l < inner; ++l) {
-                    const double product = double{element(21, i * inner + l)} * double{element(22, l * n + j)};
-                    exact += product;
-                    size += std::abs(product);
-                }
-                const double value = found[static_cast<std::size_t>(i * n + j)], error = std::abs(value - exact);
-                rounded_once = rounded_once && value == double{static_cast<float>(exact)};
-                worst = std::max(worst, error / (float_32 * size));
-                worst_tf32 = std::max(worst_tf32, error / ((float_32 + tf_32 + float_32 * tf_32) * size));
-            }
-        INFO("tf32: " << tf32 << "; errors are " << worst << " of float32's bound, " << worst_tf32
-                      << " of TF32's");
-        const bool rounds_inputs = std::string(tf32) == "true";
-        CHECK((rounds_inputs ? worst_tf32 : worst) <= 1);
-        if (emulated()) CHECK((worst > 1) == rounds_inputs);  // of devices, not all have TF32
-        CHECK_FALSE(rounded_once);
-    }
-}
-
 TEST_CASE("cuda: rows that lie further apart than 32 bits count") {
     if (!emulated()) return contract::not_here("which has address space without memory");
     setenv("GNNBENCH_EMULATED_BYTES", "17179869184", 1);
@@ -391,62 +301,4 @@ TEST_CASE(
     }
     CHECK(out_of_memory > 3);
     CHECK(out_of_memory < 16);
-}
-
-TEST_CASE(
-    "cuda: little data is uploaded without waiting for the device, and what is there does not change with its "
-    "source") {
-    if (!emulated()) return contract::not_here("where a test sees what the host waits for");
-    const auto backend = created(cuda("auto"));
-    const Matrix m = backend->matrix(64, 64);
-    std::vector<Matrix> copies;
-    for (int i = 0; i < 4; ++i) copies.push_back(backend->matrix(64, 64));
-    backend->synchronize(StreamRole::compute);
-    setenv("GNNBENCH_EMULATED_FAILURE", "cudaStreamQuery:1", 1);  // which is how the host waits
-    std::vector<float> source(64 * 64);
-    for (int i = 0; i < 4; ++i) {
-        std::fill(source.begin(), source.end(), static_cast<float>(i));
-        backend->upload(std::span<const float>(source), m);
-        backend->copy(m, copies[static_cast<std::size_t>(i)]);
-    }
-    std::fill(source.begin(), source.end(), 99.0f);
-    unsetenv("GNNBENCH_EMULATED_FAILURE");
-    for (int i = 0; i < 4; ++i)
-        CHECK(backend->download(copies[static_cast<std::size_t>(i)]).values == std::vector<double>(64 * 64, i));
-}
-
-TEST_CASE("cuda: much data at once, or more than page-locked memory is spent on, arrives too") {
-    const auto backend = created(cuda("auto"));
-    const auto arrives = [&](std::int64_t rows) {
-        const Matrix m = backend->matrix(rows, 1024), from = backend->matrix(1, 8);
-        std::vector<float> source(static_cast<std::size_t>(rows) * 1024);
-        for (int value = 1; value <= 8; ++value) {
-            std::fill(source.begin(), source.end(), static_cast<float>(value));
-            backend->upload(std::span<const float>(source), m);
-            backend->copy(m.view().rows_from(rows - 1, 1).cols_from(1023, 1), from.view().cols_from(value - 1, 1));
-        }
-        return backend->download(from).values;
-    };
-    const std::vector<double> all = {1, 2, 3, 4, 5, 6, 7, 8};
-    CHECK(arrives(4200) == all);
-    CHECK(arrives(2100) == all);
-    if (!emulated()) return;
-    setenv("GNNBENCH_EMULATED_FAILURE", "cudaHostAlloc:1", 1);
-    CHECK(arrives(100) == all);
-    unsetenv("GNNBENCH_EMULATED_FAILURE");
-}
-
-TEST_CASE("cuda: whoever plans a job that is to have more ranks than there are devices refuses it") {
-    if (!emulated()) return contract::not_here("whose number of devices a test can set");
-    KernelSetting s = cuda("auto");
-    s.local_ranks = 3;
-    const std::string all = std::getenv("GNNBENCH_EMULATED_DEVICES");
-    setenv("GNNBENCH_EMULATED_DEVICES", "3", 1);
-    const auto plugin = catalog().kernel("cuda");
-    CHECK(plugin->why_unsupported(s) == "");
-    setenv("CUDA_VISIBLE_DEVICES", "2", 1);
-    CHECK(plugin->why_unsupported(s) ==
-          "3 ranks on this host and 1 CUDA device; share_devices: true lets ranks share one");
-    unsetenv("CUDA_VISIBLE_DEVICES");
-    setenv("GNNBENCH_EMULATED_DEVICES", all.c_str(), 1);
 }
