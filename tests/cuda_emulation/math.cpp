@@ -61,7 +61,7 @@ void each_run(std::int64_t count, std::int64_t length, const void* data, std::in
                static_cast<std::size_t>(length) * element);
 }
 
-/// What a product C ← A B + beta C touches, of which A or its transpose has the same arrays.
+/// What a product C ← A B + beta C touches.
 void touch(const Csr& a, const Dense& b, const Dense& c, bool adds, const void* buffer) {
     reads(a.indptr, static_cast<std::size_t>(a.rows + 1) * 4);
     reads(a.indices, static_cast<std::size_t>(a.nonzeros) * 4);
@@ -110,28 +110,6 @@ void gemm(bool ta, bool tb, bool tf32, int m, int n, int k, T alpha, const T* a,
         }
 }
 
-/// Row r of the matrix goes to row `indices` of the result, one nonzero after another: from another row on each time, since
-/// cuSPARSE promises no order here.
-template <class T>
-void spmm_transposed(const Csr& a, const Dense& b, const Dense& c, T alpha, T beta) {
-    static std::int64_t calls = 0;
-    const std::int64_t first = ++calls % std::max<std::int64_t>(a.rows, 1);
-    const auto *values = static_cast<const T*>(a.values), *x = static_cast<const T*>(b.data);
-    auto* y = static_cast<T*>(c.data);
-    for (std::int64_t j = 0; j < c.cols; ++j) {
-        std::vector<T> sums(static_cast<std::size_t>(a.cols));
-        for (std::int64_t i = 0; i < a.rows; ++i) {
-            const std::int64_t r = (first + i) % a.rows;
-            for (std::int32_t p = a.indptr[r]; p < a.indptr[r + 1]; ++p)
-                sums[static_cast<std::size_t>(a.indices[p])] += values[p] * x[r * b.ld + j];
-        }
-        for (std::int64_t r = 0; r < a.cols; ++r) {
-            T& to = y[r * c.ld + j];
-            to = alpha * sums[static_cast<std::size_t>(r)] + (beta == 0 ? 0 : beta * to);
-        }
-    }
-}
-
 template <class T>
 void spmm(const Csr& a, const Dense& b, const Dense& c, T alpha, T beta) {
     const auto *values = static_cast<const T*>(a.values), *x = static_cast<const T*>(b.data);
@@ -146,11 +124,10 @@ void spmm(const Csr& a, const Dense& b, const Dense& c, T alpha, T beta) {
         }
 }
 
-/// Shapes and types; only the first algorithm takes a transpose.
-bool fit(cusparseOperation_t of_a, cusparseSpMMAlg_t algorithm, const Csr& a, const Dense& b, const Dense& c) {
-    const bool turned = of_a == CUSPARSE_OPERATION_TRANSPOSE;
-    return (turned ? a.rows : a.cols) == b.rows && (turned ? a.cols : a.rows) == c.rows && b.cols == c.cols &&
-           a.type == b.type && b.type == c.type && (!turned || algorithm == CUSPARSE_SPMM_CSR_ALG1);
+/// Shapes and types. The plugin asks for no product by a transpose, which cuSPARSE's first algorithm alone would take.
+bool fit(cusparseOperation_t of_a, const Csr& a, const Dense& b, const Dense& c) {
+    return of_a == CUSPARSE_OPERATION_NON_TRANSPOSE && a.cols == b.rows && a.rows == c.rows && b.cols == c.cols &&
+           a.type == b.type && b.type == c.type;
 }
 
 }  // namespace
@@ -247,16 +224,16 @@ cusparseStatus_t cusparseDestroyDnMat(cusparseDnMatDescr_t d) {
 }
 cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t, cusparseOperation_t of_a, cusparseOperation_t,
                                          const void*, cusparseSpMatDescr_t a, cusparseDnMatDescr_t b, const void*,
-                                         cusparseDnMatDescr_t c, cudaDataType, cusparseSpMMAlg_t algorithm,
+                                         cusparseDnMatDescr_t c, cudaDataType, cusparseSpMMAlg_t,
                                          std::size_t* bytes) {
     *bytes = emulated::buffer_bytes;
-    return emulated::fit(of_a, algorithm, *a, *b, *c) ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_INVALID_VALUE;
+    return emulated::fit(of_a, *a, *b, *c) ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_INVALID_VALUE;
 }
 cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t h, cusparseOperation_t of_a, cusparseOperation_t,
                                          const void*, cusparseSpMatDescr_t a, cusparseDnMatDescr_t b, const void*,
                                          cusparseDnMatDescr_t c, cudaDataType, cusparseSpMMAlg_t algorithm,
                                          void* buffer) {
-    if (!buffer || !emulated::fit(of_a, algorithm, *a, *b, *c)) return CUSPARSE_STATUS_INVALID_VALUE;
+    if (!buffer || !emulated::fit(of_a, *a, *b, *c)) return CUSPARSE_STATUS_INVALID_VALUE;
     if (emulated::fails("cusparseSpMM_preprocess")) return CUSPARSE_STATUS_INSUFFICIENT_RESOURCES;
     a->active = buffer;
     a->prepared = emulated::as_in(algorithm, *b, *c);
@@ -271,7 +248,7 @@ cusparseStatus_t cusparseSpMM(cusparseHandle_t h, cusparseOperation_t of_a, cusp
                               cusparseSpMatDescr_t a, cusparseDnMatDescr_t b, const void* beta,
                               cusparseDnMatDescr_t c, cudaDataType type, cusparseSpMMAlg_t algorithm,
                               void* buffer) {
-    if (!buffer || !emulated::fit(of_a, algorithm, *a, *b, *c)) return CUSPARSE_STATUS_INVALID_VALUE;
+    if (!buffer || !emulated::fit(of_a, *a, *b, *c)) return CUSPARSE_STATUS_INVALID_VALUE;
     if (a->active == buffer && a->prepared != emulated::as_in(algorithm, *b, *c))
         return CUSPARSE_STATUS_INVALID_VALUE;
     if (emulated::fails("cusparseSpMM")) return CUSPARSE_STATUS_INSUFFICIENT_RESOURCES;
@@ -283,10 +260,7 @@ cusparseStatus_t cusparseSpMM(cusparseHandle_t h, cusparseOperation_t of_a, cusp
             // Without its analysis the third algorithm has nothing to go by.
             const bool ready = algorithm != CUSPARSE_SPMM_CSR_ALG3 ||
                                std::memcmp(buffer, emulated::prepared_mark, sizeof emulated::prepared_mark) == 0;
-            if (of_a == CUSPARSE_OPERATION_TRANSPOSE)
-                emulated::spmm_transposed<T>(a, b, c, al, be);
-            else if (ready)
-                emulated::spmm<T>(a, b, c, al, be);
+            if (ready) emulated::spmm<T>(a, b, c, al, be);
         });
     };
     if (type == CUDA_R_32F)
