@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace gnnbench::bench {
@@ -123,6 +124,20 @@ std::vector<std::int32_t> communities_of(const PowerLaw& p) {
     return out;
 }
 
+Csr from_rows(std::vector<std::vector<std::int32_t>> rows) {
+    Csr a;
+    a.rows = a.cols = static_cast<std::int64_t>(rows.size());
+    a.indptr.assign(1, 0);
+    for (auto& row : rows) {
+        std::sort(row.begin(), row.end());
+        row.erase(std::unique(row.begin(), row.end()), row.end());
+        a.indices.insert(a.indices.end(), row.begin(), row.end());
+        a.indptr.push_back(static_cast<std::int64_t>(a.indices.size()));
+    }
+    a.values.assign(a.indices.size(), 1);
+    return a;
+}
+
 Csr undirected(const Csr& a) {
     std::vector<std::vector<std::int32_t>> rows(usize(a.rows));
     for (std::int64_t v = 0; v < a.rows; ++v)
@@ -132,17 +147,7 @@ Csr undirected(const Csr& a) {
             rows[usize(v)].push_back(u);
             rows[usize(u)].push_back(static_cast<std::int32_t>(v));
         }
-    Csr both;
-    both.rows = both.cols = a.rows;
-    both.indptr.assign(1, 0);
-    for (auto& row : rows) {
-        std::sort(row.begin(), row.end());
-        row.erase(std::unique(row.begin(), row.end()), row.end());
-        both.indices.insert(both.indices.end(), row.begin(), row.end());
-        both.indptr.push_back(static_cast<std::int64_t>(both.indices.size()));
-    }
-    both.values.assign(both.indices.size(), 1);
-    return both;
+    return from_rows(std::move(rows));
 }
 
 Csr mesh(std::int64_t side) {

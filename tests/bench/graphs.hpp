@@ -22,6 +22,9 @@ Csr power_law(const PowerLaw& p);
 /// The community of each of its vertices.
 std::vector<std::int32_t> communities_of(const PowerLaw& p);
 
+/// A matrix of the columns in each row, each once, in order; every value 1. Uses up `rows`.
+Csr from_rows(std::vector<std::vector<std::int32_t>> rows);
+
 /// A ∪ Aᵀ without the diagonal, every value 1.
 Csr undirected(const Csr& a);
 

@@ -22,20 +22,6 @@ bool happens(std::mt19937_64& random, double probability) {
     return std::uniform_real_distribution<double>()(random) < probability;
 }
 
-Csr from_rows(std::vector<std::vector<std::int32_t>>& rows) {
-    Csr a;
-    a.rows = a.cols = static_cast<std::int64_t>(rows.size());
-    a.indptr.assign(1, 0);
-    for (auto& row : rows) {
-        std::sort(row.begin(), row.end());
-        row.erase(std::unique(row.begin(), row.end()), row.end());
-        a.indices.insert(a.indices.end(), row.begin(), row.end());
-        a.indptr.push_back(static_cast<std::int64_t>(a.indices.size()));
-    }
-    a.values.assign(a.indices.size(), 1);
-    return a;
-}
-
 /// Of n vertices, which get their numbers at random.
 Csr undirected_at_random(std::int64_t n, const Edges& edges, std::mt19937_64& random) {
     std::vector<std::int32_t> name(usize(n));
@@ -46,7 +32,7 @@ Csr undirected_at_random(std::int64_t n, const Edges& edges, std::mt19937_64& ra
         rows[usize(name[usize(u)])].push_back(name[usize(v)]);
         rows[usize(name[usize(v)])].push_back(name[usize(u)]);
     }
-    return from_rows(rows);
+    return from_rows(std::move(rows));
 }
 
 }  // namespace
@@ -75,7 +61,7 @@ Csr web(const Web& w) {
             if (target != u) own.push_back(static_cast<std::int32_t>(target));
         }
     }
-    return from_rows(links);
+    return from_rows(std::move(links));
 }
 
 Csr roads(const Roads& r) {
