@@ -16,9 +16,8 @@ namespace {
 constexpr ParamDecl params[] = {
     {"spmm", ParamType::choice, "auto", 0, 0, "auto|rows|balanced|panels|cusparse|deterministic",
      "implementation of sparse products: the fastest in a short trial at set-up, our kernels by rows, by balanced "
-     "items or in panels of columns, or cuSPARSE; deterministic: our kernels without a trial: every run adds up "
-     "in "
-     "the same order"},
+     "items or in panels of columns, or cuSPARSE; deterministic: our kernels without a trial, so that every run "
+     "adds up in the same order"},
     {"transport", ParamType::choice, "auto", 0, 0, "auto|nccl|mpi|staged",
      "transport of messages: NCCL, an MPI that accepts device memory, or MPI through host memory; auto: NCCL "
      "where "
