@@ -5,30 +5,24 @@
 #include <thread>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include <gnnbench/communicator.hpp>
 
-#include "plugin/loader.hpp"
+#include "cuda_kernel.hpp"
 
 using namespace gnnbench;
 
 namespace {
 
 KernelSetting cuda(const std::string& transport = "auto") {
-    static const PluginCatalog catalog;
     const ProcessGroup host = ProcessGroup::world().split_by_host();
-    const auto declared = catalog.find(PluginKind::kernel, "cuda").params;
-    KernelSetting s{.local_rank = host.rank(), .local_ranks = host.size(), .params = Params(declared)};
-    for (const ParamDecl& p : declared)
-        if (std::string(p.name) == "transport") s.params.set(p, transport);
+    KernelSetting s{.local_rank = host.rank(),
+                    .local_ranks = host.size(),
+                    .params = Params(gpu_tests::catalog().find(PluginKind::kernel, "cuda").params)};
+    gpu_tests::set(s, "transport", transport);
     return s;
 }
 
-std::shared_ptr<BackendPlugin> plugin() {
-    static const PluginCatalog catalog;
-    return catalog.kernel("cuda");
-}
+std::shared_ptr<BackendPlugin> plugin() { return gpu_tests::catalog().kernel("cuda"); }
 
 struct Ranks {
     std::string transport = "auto";
