@@ -88,21 +88,29 @@ setup() { install_packages "${packages[@]}"; }
 # The linters of today, and what makes the site, from PyPI, in build/tools: Debian 12's clang-tidy misreads GCC 12's ranges.
 tools=(clang-tidy==23.1.4 clang-format==23.1.5 codespell==2.4.3 mkdocs==1.6.1 mkdocs-material==9.8.2 mdx-truly-sane-lists==1.3)
 
-# tool NAME: its path; installs the tools where that has not been done for these versions.
-tool() {
-    local folder="$root/build/tools"
-    if [[ "$(cat "$folder/versions" 2>/dev/null)" != "${tools[*]}" ]]; then
+# python_tools NAME VERSION …: packages from PyPI in an environment of their own, build/NAME; installs them where that has not
+# been done for these versions, and prints the folder of their programs.
+python_tools() {
+    local folder="$root/build/$1"
+    shift
+    if [[ "$(cat "$folder/versions" 2>/dev/null)" != "$*" ]]; then
         rm -rf "$folder"
         # Without ensurepip (Debian's python3-venv) there is no pip in the environment.
         python3 -c 'import ensurepip' 2>/dev/null || install_packages python3 python3-venv
         mkdir -p "$root/build"
-        if ! { python3 -m venv "$folder" && "$folder/bin/pip" install -q --disable-pip-version-check "${tools[@]}"; } >&2; then
+        if ! { python3 -m venv "$folder" && "$folder/bin/pip" install -q --disable-pip-version-check "$@"; } >&2; then
             rm -rf "$folder"
-            fail 5 "the linters could not be installed from PyPI (above): ${tools[*]}"
+            fail 5 "these could not be installed from PyPI (above): $*"
         fi
-        printf '%s' "${tools[*]}" >"$folder/versions"
+        printf '%s' "$*" >"$folder/versions"
     fi
-    printf '%s' "$folder/bin/$1"
+    printf '%s' "$folder/bin"
+}
+
+# tool NAME: the path of a linter.
+tool() {
+    local folder
+    folder="$(python_tools tools "${tools[@]}")" && printf '%s' "$folder/$1"
 }
 
 is_preset() { [[ "$1" =~ ^(release|debug|asan|tsan|mpich)$ ]]; }

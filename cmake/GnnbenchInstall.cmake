@@ -1,5 +1,6 @@
 # What is built for `./dev run` (target product), and what `cmake --install` puts where:
 #   bin/gnnbench, bin/gnnbench-worker     the program, and what it starts on every rank
+#   bin/gnnbench-worker-{mpich,openmpi}   the same for ranks of a second MPI, where that is installed
 #   lib/libgnnbench_{core,training,batches}.so   shared by program, worker and plugins
 #   lib/libgnnbench_build_info.so         which sources and compiler this is
 #   lib/libgnnbench_simulation.so         simulated ranks, shared by worker and the kernel that drives them
@@ -32,7 +33,7 @@ add_dependencies(product gnnbench_batches gnnbench_simulation gnnbench_loopback 
 list(REMOVE_ITEM plugins kernel_cuda)
 add_custom_target(product_without_cuda)
 add_dependencies(product_without_cuda gnnbench_batches gnnbench_simulation gnnbench_loopback ${plugins})
-foreach(program IN ITEMS gnnbench gnnbench-worker)
+foreach(program IN ITEMS gnnbench gnnbench-worker gnnbench-worker-${GNNBENCH_OTHER_MPI})
   if(TARGET ${program})
     add_dependencies(product ${program})
     add_dependencies(product_without_cuda ${program})

@@ -20,7 +20,7 @@ macro(gnnbench_tests_unoptimised)
 endmacro()
 
 # What lets Open MPI start as root, with more ranks than cores, without binding ranks to cores. MPI libraries leak at
-# exit by design, so leaks are not counted there. What yields: host/worker/yield.cpp.
+# exit by design, so leaks are not counted there. What yields: host/mpi/yield.cpp.
 set(GNNBENCH_MPI_ENVIRONMENT
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_mpi_yield_when_idle=1 GNNBENCH_YIELD=sleep OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1
@@ -42,7 +42,7 @@ function(gnnbench_add_mpi_test name)
   list(GET ARG_COMMAND 0 program)
   list(REMOVE_AT ARG_COMMAND 0)
   if(TARGET ${program})
-    target_link_libraries(${program} PRIVATE gnnbench_yield)
+    target_link_libraries(${program} PRIVATE gnnbench_mpi)
     set(program "$<TARGET_FILE:${program}>")
   endif()
   set(only "")

@@ -17,7 +17,7 @@ class ControlMessages {
 public:
     /// By MPI, on a separate communicator, or where ranks share a process by letters (gnnbench/turns.hpp).
     static std::unique_ptr<ControlMessages> between(ProcessGroup group);
-    virtual ~ControlMessages();
+    virtual ~ControlMessages() = default;
 
     const ProcessGroup& group() const { return group_; }
 

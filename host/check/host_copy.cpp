@@ -2,17 +2,14 @@
 
 #include <algorithm>
 
-#include "core/mpi_check.hpp"
+#include "mpi/mpi.hpp"
 
 namespace gnnbench {
 
 void settle(Backend& backend, StreamRole stream) {
     const Event done = backend.record(stream);
     if (!done.ready() && done.state()->needs_a_wait()) return backend.synchronize(stream);
-    while (!done.ready()) {
-        int flag = 0;
-        check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
-    }
+    while (!done.ready()) mpi_progress();
 }
 
 std::vector<double> read_numbers(Backend& backend, const void* data, std::int64_t count, DType dtype,

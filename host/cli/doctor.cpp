@@ -24,6 +24,7 @@
 #include "launch/process_limits.hpp"
 #include "launch/shared_folder.hpp"
 #include "launch/trial.hpp"
+#include "launch/worker_program.hpp"
 #include "plugin/loader.hpp"
 #include "run/launchers.hpp"
 #include "spec/launcher_file.hpp"
@@ -90,7 +91,8 @@ std::string two_ranks() {
     const std::size_t at = out.text.find(wanted);
     if (out.exit_code != 0 || at == std::string::npos)
         throw EnvironmentError(fmt::format("{} -n 2 {} --probe ended with {} and without an exchange; it said: {}",
-                                           mpiexec.path, find_worker(), out.exit_code, out.text.substr(0, 2000)));
+                                           mpiexec.path, find_worker(mpiexec.flavour), out.exit_code,
+                                           out.text.substr(0, 2000)));
     return out.text.substr(at, out.text.find('\n', at) - at);
 }
 
@@ -151,7 +153,7 @@ std::vector<Check> examine(const GlobalOptions& options) {
         const Mpiexec mpiexec = find_mpiexec();
         return mpiexec.version + " at " + mpiexec.path;
     }));
-    checks.push_back(check("worker", [] { return find_worker(); }));
+    checks.push_back(check("worker", [] { return find_worker(mpi_at_hand().flavour); }));
     if (!std::getenv("SLURM_STEP_ID"))  // there srun starts the ranks
         checks.push_back(check("two ranks", [] { return two_ranks(); }));
     const std::string limits = why_limits_too_low(usable_cores());

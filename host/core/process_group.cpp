@@ -1,145 +1,18 @@
 #include <gnnbench/process_group.hpp>
 
-#include <numeric>
 #include <utility>
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/transport.hpp>
-#include <gnnbench/usize.hpp>
-
-#include "core/idle_wait.hpp"
-#include "core/mpi_check.hpp"
-#include "core/mpi_pieces.hpp"
 
 namespace gnnbench {
 namespace {
 
-std::vector<double> all_reduced(std::vector<double> v, MPI_Op op, MPI_Comm comm) {
-    for_mpi_pieces(std::ssize(v), sizeof(double), mpi_piece_bytes(), [&](std::int64_t first, int n) {
-        check_mpi(MPI_Allreduce(MPI_IN_PLACE, v.data() + first, n, MPI_DOUBLE, op, comm), "MPI_Allreduce");
-    });
-    return v;
+[[noreturn]] void needs_processes() {
+    throw Unsupported(
+        "needs MPI itself, for shared words or messages between two processes, which ranks that share a process "
+        "do not have");
 }
-
-/// How long every rank's text is, known to all; texts follow each other in rank order.
-struct TextSizes {
-    std::vector<std::int64_t> bytes, starts;
-    std::int64_t total = 0;
-
-    TextSizes(std::int64_t mine, int ranks, MPI_Comm comm) : bytes(usize(ranks)), starts(usize(ranks)) {
-        check_mpi(MPI_Allgather(&mine, 1, MPI_INT64_T, bytes.data(), 1, MPI_INT64_T, comm), "MPI_Allgather");
-        std::exclusive_scan(bytes.begin(), bytes.end(), starts.begin(), std::int64_t{0});
-        total = starts.back() + bytes.back();
-    }
-    std::vector<std::string> cut(const std::string& all) const {
-        std::vector<std::string> out;
-        for (std::size_t r = 0; r < bytes.size(); ++r)
-            out.push_back(all.substr(usize(starts[r]), usize(bytes[r])));
-        return out;
-    }
-};
-
-/// For a gather that fits one call.
-std::vector<int> narrow(const std::vector<std::int64_t>& v) { return {v.begin(), v.end()}; }
-
-/// The processes of an MPI communicator.
-class MpiGroup final : public ProcessGroup::Implementation {
-public:
-    /// `owned`: freed with it.
-    MpiGroup(MPI_Comm comm, bool owned) : comm_(comm), owned_(owned) {}
-    MpiGroup(const MpiGroup&) = delete;
-    MpiGroup& operator=(const MpiGroup&) = delete;
-    ~MpiGroup() override {
-        int finalized = 0;
-        MPI_Finalized(&finalized);
-        if (owned_ && comm_ != MPI_COMM_NULL && !finalized) MPI_Comm_free(&comm_);
-    }
-
-    int rank() const override {
-        int r = 0;
-        check_mpi(MPI_Comm_rank(comm_, &r), "MPI_Comm_rank");
-        return r;
-    }
-    int size() const override {
-        int s = 0;
-        check_mpi(MPI_Comm_size(comm_, &s), "MPI_Comm_size");
-        return s;
-    }
-    std::unique_ptr<Implementation> split(int color, int key) const override {
-        MPI_Comm part = MPI_COMM_NULL;
-        check_mpi(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
-        return std::make_unique<MpiGroup>(part, true);
-    }
-    std::unique_ptr<Implementation> split_by_host() const override {
-        MPI_Comm part = MPI_COMM_NULL;
-        check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &part),
-                  "MPI_Comm_split_type");
-        return std::make_unique<MpiGroup>(part, true);
-    }
-    void barrier() const override { check_mpi(MPI_Barrier(comm_), "MPI_Barrier"); }
-    void wait_for_all() const override {
-        MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
-        wait_idly({&request, 1});
-    }
-    void broadcast(void* data, std::size_t bytes, int root) const override {
-        for_mpi_pieces(static_cast<std::int64_t>(bytes), 1, mpi_piece_bytes(), [&](std::int64_t first, int n) {
-            check_mpi(MPI_Bcast(static_cast<char*>(data) + first, n, MPI_BYTE, root, comm_), "MPI_Bcast");
-        });
-    }
-    std::vector<double> sum(std::vector<double> v) const override {
-        return all_reduced(std::move(v), MPI_SUM, comm_);
-    }
-    std::vector<double> maximum(std::vector<double> v) const override {
-        return all_reduced(std::move(v), MPI_MAX, comm_);
-    }
-
-    std::vector<std::string> gather(const std::string& text, int root) const override {
-        const TextSizes sizes(std::ssize(text), size(), comm_);
-        const std::int64_t piece = mpi_piece_bytes();
-        std::string all(rank() == root ? usize(sizes.total) : 0, '\0');
-        if (sizes.total <= piece) {
-            check_mpi(MPI_Gatherv(text.data(), static_cast<int>(text.size()), MPI_CHAR, all.data(),
-                                  narrow(sizes.bytes).data(), narrow(sizes.starts).data(), MPI_CHAR, root, comm_),
-                      "MPI_Gatherv");
-        } else if (rank() != root) {
-            for_mpi_pieces(std::ssize(text), 1, piece, [&](std::int64_t first, int n) {
-                check_mpi(MPI_Send(text.data() + first, n, MPI_CHAR, root, 0, comm_), "MPI_Send");
-            });
-        } else {
-            text.copy(all.data() + sizes.starts[usize(root)], text.size());
-            for (int from = 0; from < size(); ++from)
-                for_mpi_pieces(from == root ? 0 : sizes.bytes[usize(from)], 1, piece,
-                               [&](std::int64_t first, int n) {
-                                   check_mpi(MPI_Recv(all.data() + sizes.starts[usize(from)] + first, n, MPI_CHAR,
-                                                      from, 0, comm_, MPI_STATUS_IGNORE),
-                                             "MPI_Recv");
-                               });
-        }
-        return rank() == root ? sizes.cut(all) : std::vector<std::string>();
-    }
-
-    std::vector<std::string> all_gather(const std::string& text) const override {
-        const TextSizes sizes(std::ssize(text), size(), comm_);
-        std::string all(usize(sizes.total), '\0');
-        if (sizes.total <= mpi_piece_bytes()) {
-            check_mpi(MPI_Allgatherv(text.data(), static_cast<int>(text.size()), MPI_CHAR, all.data(),
-                                     narrow(sizes.bytes).data(), narrow(sizes.starts).data(), MPI_CHAR, comm_),
-                      "MPI_Allgatherv");
-            return sizes.cut(all);
-        }
-        text.copy(all.data() + sizes.starts[usize(rank())], text.size());
-        for (int from = 0; from < size(); ++from)
-            broadcast(all.data() + sizes.starts[usize(from)], usize(sizes.bytes[usize(from)]), from);
-        return sizes.cut(all);
-    }
-
-    void* native() const override { return static_cast<void*>(&comm_); }
-
-private:
-    mutable MPI_Comm comm_;
-    bool owned_;
-};
 
 /// One process, which has all that it sends.
 class LoneProcess final : public ProcessGroup::Implementation {
@@ -156,44 +29,28 @@ public:
     std::vector<std::string> all_gather(const std::string& text) const override { return {text}; }
 };
 
-/// One of MPI's own communicators, whose calls report errors instead of aborting.
-std::unique_ptr<MpiGroup> predefined(MPI_Comm comm) {
-    check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    return std::make_unique<MpiGroup>(comm, false);
-}
-
 }  // namespace
 
-ProcessGroup::Implementation::~Implementation() = default;
+RemoteWords::~RemoteWords() = default;
 Turns::~Turns() = default;
+ProcessGroup::Implementation::~Implementation() = default;
 std::unique_ptr<Transport> ProcessGroup::Implementation::host_transport() const { return nullptr; }
+std::unique_ptr<RemoteWords> ProcessGroup::Implementation::remote_words(int, bool) const { needs_processes(); }
+void ProcessGroup::Implementation::trade(int, std::span<const std::int64_t>, std::span<std::int64_t>) const {
+    needs_processes();
+}
+
 ProcessGroup::ProcessGroup(std::unique_ptr<Implementation> implementation)
     : implementation_(std::move(implementation)) {}
 ProcessGroup::ProcessGroup(ProcessGroup&&) noexcept = default;
 ProcessGroup& ProcessGroup::operator=(ProcessGroup&&) noexcept = default;
 ProcessGroup::~ProcessGroup() = default;
 
-ProcessGroup ProcessGroup::world() { return ProcessGroup(predefined(MPI_COMM_WORLD)); }
 ProcessGroup ProcessGroup::alone() { return ProcessGroup(std::make_unique<LoneProcess>()); }
-ProcessGroup ProcessGroup::self() { return ProcessGroup(predefined(MPI_COMM_SELF)); }
-
-std::string ProcessGroup::library() {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
-    check_mpi(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
-    const std::string whole(text, usize(length));
-    return whole.substr(0, whole.find_first_of(",\n"));
-}
-
-std::unique_ptr<Transport> ProcessGroup::host_transport() const {
-    return implementation_->native() ? make_mpi_transport(*this) : implementation_->host_transport();
-}
 
 void* ProcessGroup::native() const {
     if (void* comm = implementation_->native()) return comm;
-    throw Unsupported(
-        "needs MPI itself, for shared words or messages between two processes, which ranks that share a process "
-        "do not have");
+    needs_processes();
 }
 
 }  // namespace gnnbench

@@ -11,17 +11,11 @@
 namespace gnnbench {
 namespace {
 
-/// Another rank may be inside MPI, and need this one's part of an operation there before it comes to what is awaited here.
-void progress_of_mpi(MPI_Comm comm) {
-    int found = 0;
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
-}
-
 /// How a rank waits: it polls, then gives its core to others between polls, and after a long time sleeps a little, so
 /// that neither ranks without a core of their own nor a rank that waits for minutes hold others up.
 class Patience {
 public:
-    Patience(bool crowded, MPI_Comm comm) : polls_left_(crowded ? 0 : polls), comm_(comm) {}
+    Patience(bool crowded, const ProcessGroup& group) : polls_left_(crowded ? 0 : polls), group_(group) {}
 
     void pause() {
         if (polls_left_ > 0) {
@@ -31,7 +25,9 @@ public:
 #endif
             return;
         }
-        progress_of_mpi(comm_);
+        // Another rank may be inside MPI, and need this one's part of an operation there before it comes to what is
+        // awaited here.
+        group_.progress();
         sched_yield();
         if (++yields_ % yields_between_clocks != 0) return;
         const auto now = std::chrono::steady_clock::now();
@@ -47,7 +43,7 @@ private:
     int polls_left_;
     std::int64_t yields_ = 0;
     std::chrono::steady_clock::time_point since_;
-    MPI_Comm comm_;
+    const ProcessGroup& group_;
 };
 
 /// What the events of one operation share. Data may be touched again after the last of them is gone, so that one waits,
@@ -108,18 +104,12 @@ bool SharedOperation::all_consumed() const {
 }
 
 SharedOperations::SharedOperations(std::shared_ptr<SharedHostMemory> memory, HostMoves moves,
-                                   std::vector<MappedRange> ranges, MPI_Comm progress, bool crowded)
+                                   std::vector<MappedRange> ranges, ProcessGroup progress, bool crowded)
     : memory_(std::move(memory)),
       moves_(std::move(moves)),
       ranges_(std::move(ranges)),
-      progress_(progress),
+      progress_(std::move(progress)),
       crowded_(crowded) {}
-
-SharedOperations::~SharedOperations() {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (!finalized) MPI_Comm_free(&progress_);
-}
 
 void SharedOperations::add(std::shared_ptr<SharedOperation> operation) {
     pending_.push_back(std::move(operation));
@@ -180,7 +170,7 @@ void SharedOperations::progress() {
 
 void SharedOperations::poll() {
     progress();
-    progress_of_mpi(progress_);
+    progress_.progress();
     if (crowded_) sched_yield();
 }
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include <gnnbench/event.hpp>
+#include <gnnbench/process_group.hpp>
 #include <gnnbench/shared_host_memory.hpp>
 
 #include "core/mapped_range.hpp"
-#include "core/mpi_check.hpp"
 #include "core/shared_channel.hpp"
 
 namespace gnnbench {
@@ -71,11 +71,10 @@ struct SharedOperation {
 class SharedOperations {
 public:
     /// `ranges`: the others' memory by rank in the group that was connected; this rank's is empty. `progress`: a
-    /// communicator on which MPI is asked for news while a rank waits here, since another may wait in MPI for this one;
-    /// freed with it.
+    /// group that is asked for news while a rank waits here, since another may wait in MPI for this one.
     SharedOperations(std::shared_ptr<SharedHostMemory> memory, HostMoves moves, std::vector<MappedRange> ranges,
-                     MPI_Comm progress, bool crowded);
-    ~SharedOperations();
+                     ProcessGroup progress, bool crowded);
+    ~SharedOperations() = default;
     SharedOperations(const SharedOperations&) = delete;
     SharedOperations& operator=(const SharedOperations&) = delete;
 
@@ -100,7 +99,7 @@ private:
     std::shared_ptr<SharedHostMemory> memory_;
     HostMoves moves_;
     std::vector<MappedRange> ranges_;
-    MPI_Comm progress_;
+    ProcessGroup progress_;
     bool crowded_;  ///< more ranks than cores: who waits gives its core away at once
     std::list<std::shared_ptr<SharedOperation>> pending_;
 };

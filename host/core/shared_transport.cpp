@@ -12,6 +12,7 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,7 +22,6 @@
 #include <gnnbench/process_group.hpp>
 
 #include "core/mapped_range.hpp"
-#include "core/mpi_check.hpp"
 #include "core/shared_operations.hpp"
 
 namespace gnnbench {
@@ -66,14 +66,25 @@ std::int64_t line_block_begin(std::int64_t count, std::int64_t element_bytes, in
     return std::min(count, block * i);
 }
 
+/// Every rank's, in rank order. Collective.
+template <class T>
+std::vector<T> of_all(const T& own, const ProcessGroup& group) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::vector<T> all(usize(group.size()));
+    const auto texts = group.all_gather(std::string(reinterpret_cast<const char*>(&own), sizeof own));
+    for (std::size_t rank = 0; rank < all.size(); ++rank) std::memcpy(&all[rank], texts[rank].data(), sizeof(T));
+    return all;
+}
+
 class SharedTransport final : public Transport {
 public:
-    /// Owns `comm`; `origin`: this rank's number in the group that was connected.
-    SharedTransport(std::shared_ptr<SharedOperations> operations, MPI_Comm comm, int origin)
-        : operations_(std::move(operations)), comm_(comm), origin_(origin) {
-        check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-        check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
-        check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+    /// `origin`: this rank's number in the group that was connected.
+    SharedTransport(std::shared_ptr<SharedOperations> operations, ProcessGroup group, int origin)
+        : operations_(std::move(operations)),
+          group_(std::move(group)),
+          origin_(origin),
+          rank_(group_.rank()),
+          size_(group_.size()) {
         for (auto* numbers : {&offered_, &expected_, taken_.get()}) numbers->resize(usize(kinds * size_));
         // The channels stay where they are until the range goes: others may yet write that they consumed the last item.
         void* const channels = operations_->memory().allocate(usize(kinds * size_) * sizeof(Channel));
@@ -86,21 +97,13 @@ public:
         };
         const Place own{origin, static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(mine_) -
                                                            operations_->memory().base())};
-        std::vector<Place> all(usize(size_));
-        check_mpi(MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, comm_),
-                  "MPI_Allgather");
-        for (const Place& p : all) {
+        for (const Place& p : of_all(own, group_)) {
             bases_.push_back(operations_->base(static_cast<int>(p.origin)));
             theirs_.push_back(reinterpret_cast<Channel*>(bases_.back() + p.channels));
         }
     }
     SharedTransport(const SharedTransport&) = delete;
     SharedTransport& operator=(const SharedTransport&) = delete;
-    ~SharedTransport() override {
-        int finalized = 0;
-        MPI_Finalized(&finalized);
-        if (!finalized) MPI_Comm_free(&comm_);
-    }
 
 private:
     /// Messages and collective operations are matched in order separately, since not all ranks send messages.
@@ -110,9 +113,7 @@ private:
     int do_size() const override { return size_; }
 
     std::unique_ptr<Transport> do_split(int color, int key) const override {
-        MPI_Comm part = MPI_COMM_NULL;
-        check_mpi(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
-        return std::make_unique<SharedTransport>(operations_, part, origin_);
+        return std::make_unique<SharedTransport>(operations_, group_.split(color, key), origin_);
     }
 
     Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) override {
@@ -365,8 +366,8 @@ private:
     }
 
     std::shared_ptr<SharedOperations> operations_;
-    MPI_Comm comm_;
-    int origin_, rank_ = 0, size_ = 1;
+    ProcessGroup group_;
+    int origin_, rank_, size_;
     Channel* mine_ = nullptr;                        ///< [kind · size + receiver]
     std::vector<Channel*> theirs_;                   ///< by sender: its channels
     std::vector<std::byte*> bases_;                  ///< by rank
@@ -400,47 +401,38 @@ MappedRange map_range_of(const SharedHostMemory::Address& a) {
     return token == a.token ? std::move(range) : MappedRange();
 }
 
-bool on_all(bool here, MPI_Comm comm) {
-    int all = here;
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
-    return all != 0;
-}
+bool on_all(bool here, const ProcessGroup& group) { return group.sum({here ? 0.0 : 1.0}).front() == 0; }
 
 }  // namespace
 
 std::unique_ptr<Transport> make_shared_transport(const ProcessGroup& group,
                                                  std::shared_ptr<SharedHostMemory> memory, HostMoves moves,
                                                  std::string& made) {
-    const MPI_Comm all = *static_cast<MPI_Comm*>(group.native());
     const auto by_mpi = [&](const char* why) {
         made = fmt::format("transport: mpi ({})", why);
         return make_mpi_transport(group);
     };
     const ProcessGroup host = group.split_by_host();
-    if (!on_all(host.size() == group.size(), all)) return by_mpi("not all ranks on one host");
-    if (!on_all(memory != nullptr, all)) return by_mpi("no shared memory");
+    if (!on_all(host.size() == group.size(), group)) return by_mpi("not all ranks on one host");
+    if (!on_all(memory != nullptr, group)) return by_mpi("no shared memory");
 
-    const SharedHostMemory::Address own = memory->address();
-    std::vector<SharedHostMemory::Address> addresses(usize(group.size()));
-    check_mpi(MPI_Allgather(&own, sizeof own, MPI_BYTE, addresses.data(), sizeof own, MPI_BYTE, all),
-              "MPI_Allgather");
+    const std::vector<SharedHostMemory::Address> addresses = of_all(memory->address(), group);
     std::vector<MappedRange> ranges;
     bool mapped = true;
     for (int rank = 0; rank < group.size(); ++rank) {
         ranges.push_back(rank == group.rank() ? MappedRange() : map_range_of(addresses[usize(rank)]));
         mapped = mapped && (rank == group.rank() || ranges.back().base());
     }
-    if (!on_all(mapped, all)) return by_mpi("ranks may not map each other's memory");
+    if (!on_all(mapped, group)) return by_mpi("ranks may not map each other's memory");
 
-    MPI_Comm groups = MPI_COMM_NULL, progress = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_dup(all, &progress), "MPI_Comm_dup");
-    check_mpi(MPI_Comm_dup(all, &groups), "MPI_Comm_dup");
+    // Of their own, so that the messages of the group are never found there.
+    ProcessGroup progress = group.split(0, group.rank()), own = group.split(0, group.rank());
     const bool crowded = group.size() > sysconf(_SC_NPROCESSORS_ONLN);
     made = "transport: shared memory";
     return std::make_unique<SharedTransport>(
-        std::make_shared<SharedOperations>(std::move(memory), std::move(moves), std::move(ranges), progress,
-                                           crowded),
-        groups, group.rank());
+        std::make_shared<SharedOperations>(std::move(memory), std::move(moves), std::move(ranges),
+                                           std::move(progress), crowded),
+        std::move(own), group.rank());
 }
 
 }  // namespace gnnbench

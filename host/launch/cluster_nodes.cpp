@@ -173,7 +173,7 @@ Machine cluster_machine(const LauncherDeclaration& declaration, const ClusterNod
     return {.cpu = name,
             .cores = nodes.cores,
             .memory_gib = std::llround(static_cast<double>(nodes.memory_mib) / 1024),
-            .mpi = linked_mpi().version};
+            .mpi = mpi_at_hand().version};
 }
 
 }  // namespace gnnbench

@@ -12,6 +12,7 @@
 #include "launch/log_end.hpp"
 #include "launch/pattern.hpp"
 #include "launch/program.hpp"
+#include "launch/worker_program.hpp"
 
 namespace gnnbench {
 
@@ -29,21 +30,19 @@ void add_option(std::vector<std::string>& words, const std::string& option) {
 
 int divided_up(int a, int b) { return (a + b - 1) / b; }
 
-/// The type of ranks' start-up that suits the linked MPI, of those that the launcher's program lists.
-std::string fitting_mpi(const LauncherDeclaration& declaration) {
+/// The type of ranks' start-up that suits this MPI, of those that the launcher's program lists.
+std::string fitting_mpi(const LauncherDeclaration& declaration, const Mpiexec& mpi) {
     const LauncherDeclaration::MpiTypes& types = *declaration.mpi;
     std::vector<std::string> listed;
     for (const Match& m : matches_of(types.ask.find, launcher_output(declaration, types.ask.run, {})))
         if (const auto found = m.find("mpi"); found != m.end()) listed.push_back(found->second);
-    const std::vector<std::string>& fitting =
-        linked_mpi().flavour == MpiFlavour::open_mpi ? types.open_mpi : types.mpich;
+    const std::vector<std::string>& fitting = mpi.flavour == MpiFlavour::open_mpi ? types.open_mpi : types.mpich;
     for (const std::string& wanted : fitting)
         if (std::ranges::find(listed, wanted) != listed.end()) return wanted;
     throw EnvironmentError(fmt::format(
         "the launcher {} cannot start ranks of {}: it needs the MPI type {}, and '{}' lists {}. Ask for the "
         "scheduler's plugin, choose another with launcher.mpi, or use the launcher local inside an allocation",
-        declaration.name, linked_mpi().version, fmt::join(fitting, " or "),
-        fmt::join(filled(types.ask.run, {}), " "),
+        declaration.name, mpi.version, fmt::join(fitting, " or "), fmt::join(filled(types.ask.run, {}), " "),
         listed.empty() ? "none" : fmt::format("{}", fmt::join(listed, ", "))));
 }
 
@@ -129,7 +128,7 @@ DeclaredLauncher::DeclaredLauncher(const LauncherDeclaration& declaration, const
 DeclaredLauncher::DeclaredLauncher(const LauncherDeclaration& declaration, LauncherSettings settings,
                                    ClusterNodes nodes)
     : DeclaredLauncher(declaration, std::move(settings), std::move(nodes),
-                       mentions(declaration.start.run, "mpiexec") ? find_mpiexec() : linked_mpi()) {}
+                       mentions(declaration.start.run, "mpiexec") ? find_mpiexec() : mpi_at_hand()) {}
 
 DeclaredLauncher::DeclaredLauncher(const Mpiexec& mpiexec)
     : DeclaredLauncher(LauncherDeclaration{}, {}, ClusterNodes{}, mpiexec) {}
@@ -146,7 +145,7 @@ DeclaredLauncher::DeclaredLauncher(LauncherDeclaration declaration, LauncherSett
       nodes_(std::move(nodes)),
       mpiexec_(std::move(mpiexec)),
       mpi_(settings_.mpi) {
-    if (mpi_.empty() && declaration_.mpi) mpi_ = fitting_mpi(declaration_);
+    if (mpi_.empty() && declaration_.mpi) mpi_ = fitting_mpi(declaration_, mpiexec_);
     if (!mentions(declaration_.start.run, "mpiexec"))
         launcher_program(declaration_, filled(declaration_.start.run, {}).at(0));
 }
@@ -192,6 +191,8 @@ LaunchProgram DeclaredLauncher::program_for(const TrialLaunch& launch, const std
     program.polite_s = 15;
     return program;
 }
+
+std::string DeclaredLauncher::chosen_worker() const { return find_worker(mpiexec_.flavour); }
 
 LaunchEnd DeclaredLauncher::judged(const EndSigns& signs) const {
     return classify_start(declaration_.start, signs);

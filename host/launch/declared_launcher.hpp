@@ -14,7 +14,7 @@ struct LauncherSettings {
     std::string time{};                  ///< as the scheduler writes it; empty: after the trials' own limits
     int nodes = 0;                       ///< 0: as few as the ranks need
     std::string gpus = "auto";  ///< "auto": one a rank where the nodes have them; "none": as `options` say
-    std::string mpi{};          ///< of {mpi}; empty: what fits the MPI that gnnbench was built with
+    std::string mpi{};          ///< of {mpi}; empty: what fits the MPI at hand
     std::string hosts{};        ///< a file of hosts; empty: none
     std::vector<std::string> options{};
 };
@@ -66,6 +66,7 @@ private:
     DeclaredLauncher(LauncherDeclaration declaration, LauncherSettings settings, ClusterNodes nodes,
                      Mpiexec mpiexec);
     LaunchProgram program_for(const TrialLaunch& launch, const std::string& shared_folder) const override;
+    std::string chosen_worker() const override;
     LaunchEnd judged(const EndSigns& signs) const override;
     bool still_waits(const std::string& log) const override;
     /// `start` with these words in place of {worker} and {request}.

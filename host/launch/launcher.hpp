@@ -9,6 +9,7 @@
 #include "launch/environment.hpp"
 #include "launch/machine.hpp"
 #include "launch/mpiexec.hpp"
+#include "launch/worker_program.hpp"
 
 namespace gnnbench {
 
@@ -76,6 +77,9 @@ public:
     /// Ranks run on other hosts, so only those can tell what they support.
     bool on_other_hosts() const { return on_other_hosts_; }
 
+    /// The program that its ranks run. Throws EnvironmentError if it is missing.
+    std::string worker() const { return chosen_worker(); }
+
     /// `shared_folder`: see trial_environment.
     LaunchProgram program(const TrialLaunch& launch, const std::string& shared_folder) const {
         return program_for(launch, shared_folder);
@@ -93,6 +97,7 @@ protected:
 
 private:
     virtual LaunchProgram program_for(const TrialLaunch& launch, const std::string& shared_folder) const = 0;
+    virtual std::string chosen_worker() const { return find_worker(); }
     virtual LaunchEnd judged(const EndSigns& signs) const { return classify(signs); }
     virtual bool still_waits(const std::string&) const { return false; }
 

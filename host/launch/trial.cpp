@@ -23,6 +23,7 @@
 #include "launch/process_limits.hpp"
 #include "launch/shared_folder.hpp"
 #include "launch/trial_processes.hpp"
+#include "launch/worker_program.hpp"
 
 namespace gnnbench {
 
@@ -136,23 +137,12 @@ LaunchEnd launch_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const 
     return launch_trial(DeclaredLauncher(mpiexec), launch, watch);
 }
 
-std::string find_worker() {
-    std::string path;
-    if (const char* wanted = std::getenv("GNNBENCH_WORKER"); wanted && *wanted)
-        path = wanted;
-    else
-        path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gnnbench-worker";
-    if (access(path.c_str(), X_OK) != 0)
-        throw EnvironmentError("the worker program '" + path + "' is missing; build or install all of gnnbench");
-    return path;
-}
-
 ProgramOutput run_workers(const Mpiexec& mpiexec, const RankLoad& load, const std::vector<std::string>& arguments,
                           std::string_view mark, double limit_s) {
     if (const std::string why = why_limits_too_low(load.ranks); !why.empty()) throw EnvironmentError(why);
     const std::string trial = std::string(mark) + '-' + std::to_string(getpid());
     const SharedFolder shared(trial, load.ranks, {});
-    return run_program(mpiexec_command(mpiexec, load.ranks, find_worker(), arguments),
+    return run_program(mpiexec_command(mpiexec, load.ranks, find_worker(mpiexec.flavour), arguments),
                        local_trial_environment(current_environment(), mpiexec, load, trial, shared.path()),
                        limit_s);
 }

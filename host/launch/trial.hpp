@@ -19,11 +19,8 @@ LaunchEnd launch_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const 
 /// The last bytes of a file, from the start of a line, with anything that is not UTF-8 replaced by '?'.
 std::string tail_of(const std::string& path, std::size_t max_bytes = 8192);
 
-/// The program that ranks run: beside this one, or from GNNBENCH_WORKER. Throws EnvironmentError.
-std::string find_worker();
-
-/// Runs it with arguments of its own, on ranks of this host that are started as a trial's are; `mark` is in place of the
-/// trial's UUID. Throws EnvironmentError where it does not start or end in time.
+/// Runs the worker with arguments of its own, on ranks of this host that are started as a trial's are; `mark` is in place of
+/// the trial's UUID. Throws EnvironmentError where it does not start or end in time.
 ProgramOutput run_workers(const Mpiexec& mpiexec, const RankLoad& load, const std::vector<std::string>& arguments,
                           std::string_view mark, double limit_s);
 

@@ -14,7 +14,7 @@
 #include <gnnbench/spelling.hpp>
 #include <gnnbench/usize.hpp>
 
-#include "launch/trial.hpp"
+#include "launch/worker_program.hpp"
 
 namespace gnnbench {
 namespace {

@@ -178,7 +178,7 @@ TrialExecution::TrialExecution(JournalWriter& journal, const Launcher& launcher,
       launcher_(launcher),
       place_(std::move(place)),
       on_lines_(std::move(on_lines)),
-      worker_(find_worker()),
+      worker_(launcher.worker()),
       tail_(journal.path()) {}
 
 namespace {

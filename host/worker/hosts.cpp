@@ -20,9 +20,9 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
 
-#include "core/mpi_check.hpp"
 #include "core/owned_folder.hpp"
 #include "launch/mpiexec.hpp"
+#include "mpi/mpi.hpp"
 #include "record/journal.hpp"
 
 namespace gnnbench {
@@ -52,7 +52,7 @@ std::string networks() {
 }
 
 std::string advice() {
-    const bool open_mpi = linked_mpi().flavour == MpiFlavour::open_mpi;
+    const bool open_mpi = flavour_from(mpi_library()) == MpiFlavour::open_mpi;
     return fmt::format(
         "{} has {}; check that the other hosts answer there, and name the network that joins them with {}",
         host_name(), networks(),
@@ -75,59 +75,6 @@ std::string kernel_identity() {
            fs::read_symlink("/proc/self/ns/net", ignored).string();
 }
 
-/// The messages of `require_contact`: all at once, so that no rank waits for one that waits for a third.
-class Greetings {
-public:
-    explicit Greetings(const ProcessGroup& world)
-        : comm_(*static_cast<MPI_Comm*>(world.native())), rank_(world.rank()), size_(world.size()) {
-        for (int distance = 1; distance < size_; distance *= 2)
-            from_.push_back((rank_ + size_ - distance) % size_);
-        heard_.resize(from_.size());
-        requests_.resize(2 * from_.size(), MPI_REQUEST_NULL);
-    }
-    void send() {
-        for (std::size_t i = 0; i < from_.size(); ++i) {
-            const int to = (2 * rank_ + size_ - from_[i]) % size_;
-            said("MPI_Irecv", from_[i],
-                 MPI_Irecv(&heard_[i], 1, MPI_INT, from_[i], tag, comm_, &requests_[2 * i]));
-            said("MPI_Isend", to, MPI_Isend(&rank_, 1, MPI_INT, to, tag, comm_, &requests_[2 * i + 1]));
-        }
-    }
-    bool all_heard() {
-        int done = 0;
-        check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
-                  "MPI_Testall");
-        return done != 0;
-    }
-    /// Ranks from which nothing has come.
-    std::vector<int> missing() {
-        std::vector<int> ranks;
-        for (std::size_t i = 0; i < from_.size(); ++i) {
-            int done = 0;
-            if (requests_[2 * i] != MPI_REQUEST_NULL) MPI_Test(&requests_[2 * i], &done, MPI_STATUS_IGNORE);
-            if (requests_[2 * i] != MPI_REQUEST_NULL) ranks.push_back(from_[i]);
-        }
-        return ranks;
-    }
-
-private:
-    static constexpr int tag = 1;
-
-    void said(const char* call, int peer, int code) const {
-        try {
-            check_mpi(code, call);
-        } catch (const CommunicationError& e) {
-            throw CommunicationError(fmt::format("rank {} on host {} cannot reach rank {}: {}; {}", rank_,
-                                                 host_name(), peer, e.what(), advice()));
-        }
-    }
-
-    MPI_Comm comm_;
-    int rank_, size_;
-    std::vector<int> from_, heard_;
-    std::vector<MPI_Request> requests_;  ///< [2 · peer]: received, sent
-};
-
 }  // namespace
 
 double host_limit_s(int ranks) {
@@ -143,15 +90,20 @@ double host_limit_s(int ranks) {
 void require_contact(const ProcessGroup& world, double limit_s) {
     using Clock = std::chrono::steady_clock;
     using namespace std::chrono_literals;
-    Greetings greetings(world);
+    std::unique_ptr<Greetings> greetings;
     const auto start = Clock::now();
-    greetings.send();
-    while (!greetings.all_heard()) {
+    try {
+        greetings = Greetings::among(world);
+    } catch (const CommunicationError& e) {
+        throw CommunicationError(
+            fmt::format("rank {} on host {} {}; {}", world.rank(), host_name(), e.what(), advice()));
+    }
+    while (!greetings->all_heard()) {
         const auto waited = Clock::now() - start;
         if (waited > 20us)
             std::this_thread::sleep_for(std::clamp<std::chrono::nanoseconds>(waited / 8, 5us, 1000us));
         if (waited < std::chrono::duration<double>(limit_s)) continue;
-        const std::vector<int> missing = greetings.missing();
+        const std::vector<int> missing = greetings->missing();
         // A rank that has heard all, but was not heard: those that have not heard it say so.
         if (missing.empty()) std::this_thread::sleep_for(1s);
         throw CommunicationError(fmt::format(

@@ -15,6 +15,7 @@
 #include "worker/evaluation_check.hpp"
 #include "worker/records.hpp"
 #include "worker/verification.hpp"
+#include "mpi/mpi.hpp"
 
 namespace gnnbench {
 namespace {
@@ -40,7 +41,7 @@ struct Standard {
 
 /// The epoch of `serial` from these weights, on this process alone.
 StepResult serial_step(const EndedTraining& t, const ModelWeights& weights, DType dtype) {
-    const ProcessGroup alone = ProcessGroup::self();
+    const ProcessGroup alone = mpi_self();
     const auto backend = t.catalog.kernel("reference")->create({.dtype = dtype});
     VolumeCounter counter;
     Communicator self(backend->connect(alone), *backend, counter);

@@ -12,8 +12,8 @@
 
 #include <gnnbench/error.hpp>
 
-#include "core/mpi_check.hpp"
 #include "launch/die_with_parent.hpp"
+#include "mpi/mpi.hpp"
 #include "worker/calibration.hpp"
 #include "worker/hosts.hpp"
 #include "worker/late_files.hpp"
@@ -38,8 +38,7 @@ namespace {
             std::fprintf(stderr, "gnnbench-worker: %s\n", e.what());
         }
     }
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    std::abort();
+    mpi_abort(1);
 }
 
 /// The request of this process, for a handler that takes no arguments.
@@ -73,7 +72,7 @@ void keep_freed_memory() {
 
 /// `folder` takes what a program is given.
 void run(const TrialRequest& request, const std::filesystem::path& folder) {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     require_distinct_names(world);
     tidy_shared_files(request.trial);
     TrialRecord record(world, request.journal, request.trial, on_host_of_rank_0(world));
@@ -93,19 +92,18 @@ int run_rank(int argc, char** argv) {
         return 2;
     }
     if (const auto simulated = simulated_request(argv[1])) return run_simulated_trial(*simulated);
-    int provided = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    mpi_start();
     // Nothing is caught here, so that an error ends all ranks before it unwinds this one.
     std::set_terminate(end_rank);
     request_at_work = own_request(argv[1]);  // for the journal, should the next line fail
     {
-        const ProcessGroup world = ProcessGroup::world();
+        const ProcessGroup world = mpi_world();
         require_contact(world, host_limit_s(world.size()));
         request_at_work = shared_request(argv[1], world);
     }
     if (request_at_work->purpose == Purpose::verify) keep_freed_memory();
     run(*request_at_work, std::filesystem::absolute(argv[1]).parent_path());
-    MPI_Finalize();
+    mpi_finish();
     return 0;
 }
 

@@ -186,7 +186,7 @@ private:
                                 {"hosts", hosts},
                                 {"pids", pids},
                                 {"device", devices},
-                                {"mpi", ProcessGroup::library()}});
+                                {"mpi", group_.library()}});
     }
 
     /// Collective.

@@ -256,6 +256,7 @@ KernelSetting kernel_setting(const Cell& cell, const ProcessGroup& group) {
             .threads = cell.threads_per_rank,
             .local_rank = host.rank(),
             .local_ranks = host.size(),
+            .is_rank = true,
             .params = cell.kernel.params};
 }
 

@@ -7,9 +7,10 @@
 
 #include <gnnbench/error.hpp>
 
-#include "core/mpi_check.hpp"
+#include "mpi/check.hpp"
 #include "data/generate.hpp"
 #include "launch/die_with_parent.hpp"
+#include "mpi/mpi.hpp"
 
 namespace gnnbench::bench {
 
@@ -38,7 +39,7 @@ int rank_main(int argc, char** argv, const char* program,
     MPI_Init(&argc, &argv);
     try {
         const auto request = nlohmann::json::parse(std::ifstream(argv[1]));
-        const ProcessGroup world = ProcessGroup::world();
+        const ProcessGroup world = mpi_world();
         const nlohmann::json result = measure(request, world);
         if (world.rank() == 0 && !(std::ofstream(request.at("result").get<std::string>()) << result))
             throw EnvironmentError("cannot write the measurements");

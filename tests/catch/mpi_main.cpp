@@ -6,7 +6,7 @@
 
 #include "catch/asserted.hpp"
 #include "catch/run_tests.hpp"
-#include "core/mpi_check.hpp"
+#include "mpi/check.hpp"
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include "contract/serial_training.hpp"
 #include "contract/strategy_case.hpp"
 #include "contract/strategy_selection.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
@@ -75,7 +76,7 @@ const ModelWeights& serial_weights(const ModelVariant& v, const graphs::NamedGra
 
 TEST_CASE("a strategy's weights after Adam and AdamW are serial's, on every rank, with trained features, too") {
     const auto graph = graphs::directed_random(40, 200, true);
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     int trained_cases = 0;
     for (const ListedPlugin& p : catalog().list()) {
         if (p.kind != PluginKind::strategy || !p.usable() || trains_on_batches(catalog(), p.name)) continue;
@@ -100,7 +101,7 @@ TEST_CASE("a strategy's weights after Adam and AdamW are serial's, on every rank
 }
 
 TEST_CASE("copies of weights: one rank's that is off is found, whichever it is") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     ModelSpec model;
     model.widths = {2, 3, 1};
     ModelWeights w = zero_weights(model);
@@ -120,7 +121,7 @@ TEST_CASE("copies of weights: one rank's that is off is found, whichever it is")
 }
 
 TEST_CASE("references are known by the whole model and graph, not by their names") {
-    if (ProcessGroup::world().rank() != 0) return;
+    if (mpi_world().rank() != 0) return;
     graphs::NamedGraph one = graphs::looped_path(6), other = graphs::directed_cycle(6);
     other.name = one.name;
     const ModelVariant v{.name = "same"};

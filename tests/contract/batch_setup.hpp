@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "contract/strategy_case.hpp"
+#include "mpi/mpi.hpp"
 
 /// What the contract tests of strategies on batches share.
 namespace gnnbench::contract {
@@ -132,7 +133,7 @@ public:
     }
 
 private:
-    const ProcessGroup processes_ = ProcessGroup::world();
+    const ProcessGroup processes_ = mpi_world();
     OwnedDataset owned_;
     DatasetView data_;
     ModelSpec model_;

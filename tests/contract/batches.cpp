@@ -10,6 +10,7 @@
 #include "contract/batch_setup.hpp"
 #include "contract/not_here.hpp"
 #include "contract/serial_training.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
@@ -120,7 +121,7 @@ TEST_CASE("batches: a step of allreduce-gcn is serial's on each worker's batch, 
 }
 
 TEST_CASE("batches: a batch of the whole graph is serial training, dropout of features and coefficients too") {
-    if (ProcessGroup::world().size() != 1) return not_here("of one worker alone");
+    if (mpi_world().size() != 1) return not_here("of one worker alone");
     for (const auto& graph : test_graphs())
         for (ModelVariant model : {small_model(), attending_model(0.4), attending_model(0.4, LayerKind::gatv2)}) {
             model.train.dropout = 0.3;
@@ -137,7 +138,7 @@ TEST_CASE("batches: a batch of the whole graph is serial training, dropout of fe
 }
 
 TEST_CASE("batches: one worker of allreduce-gcn and of gossip-gcn is cluster-gcn, to the bit") {
-    if (ProcessGroup::world().size() != 1) return not_here("of one worker alone");
+    if (mpi_world().size() != 1) return not_here("of one worker alone");
     for (const auto& graph : test_graphs())
         for (const KernelVariant& kernel : {exactly, as_timed})
             for (const char* per_batch : {"1", "3"}) {
@@ -191,7 +192,7 @@ TEST_CASE("batches: volume and memory of every strategy are as stated, and epoch
                     s.processes().wait_for_all();
                     ++ran;
                 }
-        if (!refusal.empty() && ProcessGroup::world().rank() == 0) WARN("skipped: " << p.name << ": " << refusal);
+        if (!refusal.empty() && mpi_world().rank() == 0) WARN("skipped: " << p.name << ": " << refusal);
         CHECK((ran > 0) == refusal.empty());
         all_ran += ran;
     }
@@ -236,7 +237,7 @@ TEST_CASE("batches: gossiping workers train each batch once and average in pairs
                  {Set{}, Set{{"averaging_interval", "3"}, {"average", "weights"}}, Set{{"partners", "requested"}},
                   Set{{"partners", "scheduled"}}, Set{{"partners", "scheduled"}, {"schedule", "rotating"}},
                   Set{{"partners", "requested"}, {"averaging_interval", "3"}, {"average", "weights"}}}) {
-                const int ranks = ProcessGroup::world().size();
+                const int ranks = mpi_world().size();
                 if (strategy == std::string_view("gossip-active-passive") &&
                     (ranks % 2 != 0 || set.contains("partners")))
                     continue;
@@ -284,7 +285,7 @@ TEST_CASE("batches: gossiping workers train each batch once and average in pairs
 }
 
 TEST_CASE("batches: scheduled partners meet as the schedule says, after as many batches") {
-    const int ranks = ProcessGroup::world().size();
+    const int ranks = mpi_world().size();
     const auto graph = graphs::known_symmetric(graphs::grid(6));
     for (const char* schedule : {"pairs", "rotating"}) {
         Setup s("gossip-gcn", graph, 5, {{"partners", "scheduled"}, {"schedule", schedule}}, as_timed);
@@ -323,7 +324,7 @@ TEST_CASE("batches: scheduled partners meet as the schedule says, after as many 
 }
 
 TEST_CASE("batches: gossip states the averaging of the clean-up where its partners have one") {
-    const bool alone = ProcessGroup::world().size() == 1;
+    const bool alone = mpi_world().size() == 1;
     const auto messages = [](const char* partners) {
         const Setup s("gossip-gcn", graphs::grid(6), 5, {{"partners", partners}}, as_timed);
         return payload_total(s.stated(0).volume).messages;
@@ -334,7 +335,7 @@ TEST_CASE("batches: gossip states the averaging of the clean-up where its partne
 }
 
 TEST_CASE("batches: evaluation is of the best local model") {
-    if (ProcessGroup::world().size() > 4) return not_here("of few workers");
+    if (mpi_world().size() > 4) return not_here("of few workers");
     Setup s("gossip-gcn", graphs::known_symmetric(graphs::grid(6)), 5, {{"averaging_interval", "1000"}}, as_timed);
     Seen seen(s.ranks());
     s.independent().train(6, seen);
@@ -352,7 +353,7 @@ TEST_CASE("batches: evaluation is of the best local model") {
 }
 
 TEST_CASE("batches: a worker that is declared slow trains fewer batches than the others") {
-    const int ranks = ProcessGroup::world().size();
+    const int ranks = mpi_world().size();
     if (ranks == 1) return not_here("one worker has no other");
     for (const char* strategy : {"gossip-gcn", "gossip-active-passive"}) {
         if (strategy == std::string_view("gossip-active-passive") && ranks % 2 != 0) continue;

@@ -9,6 +9,7 @@
 
 #include "contract/serial_training.hpp"
 #include "contract/strategy_case.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
@@ -99,7 +100,7 @@ constexpr Rate rates[] = {{0.3, {0, 1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 1, 1, 1}},
 }  // namespace
 
 TEST_CASE("bns-gcn: the expectation of the sampled ÂH given H is ÂH, whatever the size of a boundary") {
-    REQUIRE(ProcessGroup::world().size() == 3);
+    REQUIRE(mpi_world().size() == 3);
     constexpr int seeds = 4, epochs = 150, samples = seeds * epochs;
     for (const Rate& rate : rates)
         for (int i = 0; i < 3; ++i) {

@@ -10,6 +10,7 @@
 
 #include "worker/replicas.hpp"
 #include "worker/verification.hpp"
+#include "mpi/mpi.hpp"
 
 /// One strategy at work on all ranks, with everything about it watched that must hold for every strategy.
 namespace gnnbench::contract {
@@ -37,7 +38,7 @@ class CheckedTraining {
 public:
     /// Collective. All three must outlive it. separate_wait: see Communicator. `world`: all ranks.
     CheckedTraining(const Strategy& strategy, const Problem& problem, Backend& backend, bool separate_wait = false,
-                    ProcessGroup world = ProcessGroup::world())
+                    ProcessGroup world = mpi_world())
         : strategy_(strategy),
           problem_(problem),
           backend_(backend),

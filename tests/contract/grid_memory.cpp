@@ -9,6 +9,7 @@
 
 #include "contract/not_here.hpp"
 #include "contract/strategy_case.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
@@ -82,7 +83,7 @@ std::int64_t stated_bytes(const GridLayout& at, const ModelVariant& v, const Buf
 }  // namespace
 
 TEST_CASE("cagnet-2d and cagnet-3d hold the memory they state") {
-    const int ranks = ProcessGroup::world().size(), rank = ProcessGroup::world().rank();
+    const int ranks = mpi_world().size(), rank = mpi_world().rank();
     const int q = static_cast<int>(std::lround(std::cbrt(ranks))),
               r = static_cast<int>(std::lround(std::sqrt(ranks)));
     if (r * r != ranks && q * q * q != ranks)

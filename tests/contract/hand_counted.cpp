@@ -5,6 +5,7 @@
 
 #include "contract/hand_counted.hpp"
 #include "contract/not_here.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
@@ -263,11 +264,11 @@ std::vector<Part> three_parts() { return {0, 0, 0, 1, 1, 1, 2, 2, 2}; }
 }  // namespace
 
 TEST_CASE("stated and counted volumes, stated and held memory are those counted by hand") {
-    if (ProcessGroup::world().size() != P) return not_here("counted by hand for another number of ranks");
+    if (mpi_world().size() != P) return not_here("counted by hand for another number of ranks");
     check_by_hand(subjects(), counted(), three_parts());
 }
 
 TEST_CASE("a scheme that wastes bytes and states the waste is found by the hand-counted numbers") {
-    if (ProcessGroup::world().size() != P) return not_here("counted by hand for another number of ranks");
+    if (mpi_world().size() != P) return not_here("counted by hand for another number of ranks");
     check_waste_is_found(subjects(), counted().back(), three_parts());
 }

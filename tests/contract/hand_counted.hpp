@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "contract/strategy_case.hpp"
+#include "mpi/mpi.hpp"
 
 /// What a strategy states and does in one epoch, beside numbers that were worked out by hand.
 namespace gnnbench::contract {
@@ -21,7 +22,7 @@ struct Seen {
 /// One epoch of a strategy on a graph whose vertices are in these parts.
 inline Seen see(const Strategy& strategy, const Params& params, const graphs::NamedGraph& graph,
                 const ModelVariant& v, const std::vector<Part>& part_of) {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     const OwnedDataset owned = dress(graph, v.widths.front(), static_cast<std::int32_t>(v.widths.back()));
     const DatasetView data = owned.view();
     const ModelSpec model = v.complete_model();
@@ -155,7 +156,7 @@ inline AnyTrainer Wasteful::make_trainer(const Problem& p, Rank rank) const {
 template <class Graph>
 void check_by_hand(const std::vector<Subject<Graph>>& subjects, const std::vector<Graph>& graphs,
                    const std::vector<Part>& part_of) {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     for (const Subject<Graph>& s : subjects)
         for (const Graph& g : graphs) {
             const Seen seen = see(*catalog().strategy(s.name), s.params(), g.graph, s.model, part_of);
@@ -171,7 +172,7 @@ void check_by_hand(const std::vector<Subject<Graph>>& subjects, const std::vecto
 template <class Graph>
 void check_waste_is_found(const std::vector<Subject<Graph>>& subjects, const Graph& g,
                           const std::vector<Part>& part_of) {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     for (const Subject<Graph>& s : subjects)
         for (const Wasteful::Waste waste : {Wasteful::Waste::sends, Wasteful::Waste::holds}) {
             const bool sends = waste == Wasteful::Waste::sends;

@@ -16,6 +16,7 @@
 
 #include "contract/hand_counted.hpp"
 #include "contract/not_here.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
@@ -126,21 +127,21 @@ std::vector<Subject<Halved>> serial() {
 }  // namespace
 
 TEST_CASE("1.5D: volumes and memory are those counted by hand") {
-    if (ProcessGroup::world().size() != 4) return not_here("counted by hand for 4 ranks");
+    if (mpi_world().size() != 4) return not_here("counted by hand for 4 ranks");
     check_by_hand(replicated(), halved(), two_parts());
 }
 
 TEST_CASE("1.5D: a waste that is stated is found by the hand-counted numbers") {
-    if (ProcessGroup::world().size() != 4) return not_here("counted by hand for 4 ranks");
+    if (mpi_world().size() != 4) return not_here("counted by hand for 4 ranks");
     check_waste_is_found(replicated(), halved().back(), two_parts());
 }
 
 TEST_CASE("one device: nothing is communicated, and memory is that counted by hand") {
-    if (ProcessGroup::world().size() != 1) return not_here("of one device");
+    if (mpi_world().size() != 1) return not_here("of one device");
     check_by_hand(serial(), halved(), std::vector<Part>(9));
 }
 
 TEST_CASE("one device: a buffer that is not needed, though stated, is found") {
-    if (ProcessGroup::world().size() != 1) return not_here("of one device");
+    if (mpi_world().size() != 1) return not_here("of one device");
     check_waste_is_found(serial(), halved().back(), std::vector<Part>(9));
 }

@@ -6,6 +6,7 @@
 
 #include "contract/recording_backend.hpp"
 #include "contract/strategy_case.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
@@ -39,7 +40,7 @@ Work work_of(const std::string& name, const Settings& set, const ModelVariant& v
     const auto reference = catalog().kernel("reference")->create(kernel_setting_of({"reference", DType::f64}));
     RecordingBackend backend(*reference);
     VolumeCounter counter;
-    const ProcessGroup alone = ProcessGroup::self();
+    const ProcessGroup alone = mpi_self();
     Communicator self(backend.connect(alone), backend, counter);
     const Problem problem{data, index, model, train, params, nullptr, 1};
     const std::int64_t before = backend.memory().current_bytes;

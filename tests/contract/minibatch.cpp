@@ -7,6 +7,7 @@
 
 #include "contract/batch_setup.hpp"
 #include "contract/serial_training.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
@@ -129,8 +130,8 @@ TEST_CASE("minibatch: a step is serial's on the same batch") {
                             without_rows += mine == 0 ? 1 : 0;
                         }
                 }
-    const int all = static_cast<int>(ProcessGroup::world().sum({static_cast<double>(without_rows)})[0]);
-    if (ProcessGroup::world().size() > 2) CHECK(all > 0);
+    const int all = static_cast<int>(mpi_world().sum({static_cast<double>(without_rows)})[0]);
+    if (mpi_world().size() > 2) CHECK(all > 0);
 }
 
 TEST_CASE("minibatch: a batch of all vertices is serial training, dropout too") {
@@ -176,7 +177,7 @@ TEST_CASE("minibatch: volume is that of each epoch's own batches, to the byte") 
                 }
                 CHECK(s.backend().memory().allocations == allocations);
             }
-    if (ProcessGroup::world().size() > 1) CHECK(differs);
+    if (mpi_world().size() > 1) CHECK(differs);
 }
 
 TEST_CASE("minibatch: evaluation and embeddings are one device's on the whole graph") {
@@ -184,7 +185,7 @@ TEST_CASE("minibatch: evaluation and embeddings are one device's on the whole gr
         Setup s("minibatch-p2p", graph, 1, minibatches("vertices", 9), exactly);
         INFO(graph.name);
         s.collective().train_epoch(0);
-        ProcessGroup alone = ProcessGroup::self();
+        ProcessGroup alone = mpi_self();
         VolumeCounter counter;
         Communicator self(s.backend().connect(alone), s.backend(), counter);
         const ModelWeights weights = s.collective().weights();

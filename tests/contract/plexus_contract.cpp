@@ -5,6 +5,7 @@
 #include <gnnbench/training/process_grid.hpp>
 
 #include "contract/strategy_case.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
@@ -60,9 +61,9 @@ TEST_CASE("plexus-3d is exact on every grid, whatever its parameters") {
     };
     const auto graph = graphs::directed_random(40, 200, true);
     // On many ranks, where a training takes long, every grid meets every change with one model, and every change all models.
-    const bool one_model = ProcessGroup::world().size() > 4;
+    const bool one_model = mpi_world().size() > 4;
     std::size_t place = 0;
-    for (const auto& grid : grids(ProcessGroup::world().size()))
+    for (const auto& grid : grids(mpi_world().size()))
         for (std::map<std::string, std::string> change : changes) {
             std::string text;
             change.merge(sizes(grid));
@@ -97,7 +98,7 @@ TEST_CASE("plexus-3d holds the memory that its README states, where everything d
     for (std::int32_t a = 0; a < n; ++a)
         for (std::int32_t b = 0; b < n; ++b) every.emplace_back(a, b);
     const auto complete = graphs::from_entries("complete", n, every);
-    for (const auto& [x, y, z] : grids(ProcessGroup::world().size())) {
+    for (const auto& [x, y, z] : grids(mpi_world().size())) {
         // Roles (o, i, d) of layers 0 and 1.
         const std::int64_t o0 = x, i0 = y, d0 = z, o1 = z, i1 = x, d1 = y;
         const std::int64_t f0 = 24, f1 = 48, f2 = 24;

@@ -7,6 +7,7 @@
 #include <gnnbench/transport.hpp>
 
 #include "plugin/loader.hpp"
+#include "mpi/mpi.hpp"
 
 /// `serial` on `reference` in float64, from its first epoch to its last weights.
 namespace gnnbench::contract {
@@ -24,7 +25,7 @@ inline SerialTraining train_serially(const PluginCatalog& catalog, const Dataset
     const auto backend = catalog.kernel("reference")->create({.dtype = DType::f64});
     const auto strategy = catalog.strategy("serial");
     VolumeCounter counter;
-    const ProcessGroup alone = ProcessGroup::self();
+    const ProcessGroup alone = mpi_self();
     Communicator self(backend->connect(alone), *backend, counter);
     const Partition whole{.parts = 1,
                           .part_of = std::vector<Part>(static_cast<std::size_t>(data.graph.vertices())),

@@ -17,6 +17,7 @@
 #include <gnnbench/usize.hpp>
 
 #include "contract/strategy_case.hpp"
+#include "mpi/mpi.hpp"
 
 namespace gnnbench::contract {
 namespace {
@@ -83,7 +84,7 @@ void check_features(const Read& read, const EvenOrders& orders, const std::array
 }
 
 TEST_CASE("ranks that read a dataset together have what they would have cut by themselves") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     for (const LayerKind kind : {LayerKind::gcn, LayerKind::sage, LayerKind::gin})
         for (const Normalisation normalisation :
              {Normalisation::none, Normalisation::mean, Normalisation::symmetric})
@@ -135,7 +136,7 @@ OwnedDataset wrong_beyond(OwnedDataset d, const ProcessGroup& world) {
 }
 
 TEST_CASE("a rank that reads together with others reads nothing beyond its runs of rows and features") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     const ModelVariant v{.name = "beyond"};
     const ModelSpec model = v.complete_model();
     const TrainSpec train = v.complete_train();

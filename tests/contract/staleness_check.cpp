@@ -6,6 +6,7 @@
 #include "contract/staleness_case.hpp"
 #include "contract/strategy_models.hpp"
 #include "contract/strategy_selection.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract::torch;
@@ -26,14 +27,14 @@ bool attends(const json& made) { return made.at("cases").at(0).at("layers") == "
 
 Differences on_reference(const json& made, const json& c, const json& with_params) {
     const auto backend = catalog().kernel("reference")->create({.dtype = DType::f64});
-    return differences(made, c, with_params, *backend, ProcessGroup::world());
+    return differences(made, c, with_params, *backend, mpi_world());
 }
 
 }  // namespace
 
 TEST_CASE("schemes with old rows have the losses, gradients and weights of their equations in PyTorch") {
     const json made = read_cases(GENERATE(from_range(files)));
-    REQUIRE(ProcessGroup::world().size() == made.at("parts").get<int>());
+    REQUIRE(mpi_world().size() == made.at("parts").get<int>());
     std::set<std::string> seen;
     for (const json& c : made.at("cases")) {
         INFO(c.at("scheme") << " " << c.at("params") << ", layers " << c.at("layers") << ", widths "
@@ -54,7 +55,7 @@ TEST_CASE("schemes with old rows have the losses, gradients and weights of their
 
 TEST_CASE("transfers that run on into later epochs bring them the same") {
     const json made = read_cases(GENERATE(from_range(files)));
-    REQUIRE(ProcessGroup::world().size() == made.at("parts").get<int>());
+    REQUIRE(mpi_world().size() == made.at("parts").get<int>());
     std::map<std::string, int> ran;
     for (const json& c : made.at("cases")) {
         json running_on = c.at("params");
@@ -166,7 +167,7 @@ TEST_CASE("degrees that a rank knows are refused where a row is not divided by i
 // What each check above would say of a scheme with a mistake: one that computes what other parameters ask for.
 TEST_CASE("a mistake in what is old is found") {
     const json made = read_cases(GENERATE(from_range(files)));
-    REQUIRE(ProcessGroup::world().size() == made.at("parts").get<int>());
+    REQUIRE(mpi_world().size() == made.at("parts").get<int>());
     int fresh = 0, unsmoothed = 0, late = 0, own = 0, delayed = 0, local = 0, whole = 0, loops = 0;
     for (const json& c : made.at("cases")) {
         json wrong = c.at("params");

@@ -7,6 +7,7 @@
 #include "contract/not_here.hpp"
 #include "contract/strategy_case.hpp"
 #include "contract/strategy_selection.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
@@ -33,7 +34,7 @@ bool everything() {
 /// demirci-p2p adds blocks in the order in which they arrive (Algorithm 1, line 7): no two runs of more than two ranks need
 /// have the same bits.
 bool adds_in_one_order(const std::string& strategy) {
-    return strategy != "demirci-p2p" || ProcessGroup::world().size() <= 2;
+    return strategy != "demirci-p2p" || mpi_world().size() <= 2;
 }
 
 /// Trains on the graph as it is, and in tiles that no number of ranks divides.
@@ -86,8 +87,7 @@ TEST_CASE("training on a store in tiles and on whole rows gives the same bits") 
 }
 
 TEST_CASE("on a grid that cuts rows and columns, ranks read tiles in place of rows") {
-    if (ProcessGroup::world().size() != 8)
-        return not_here("of a grid of 2 x 2 x 2, where no rank has all columns");
+    if (mpi_world().size() != 8) return not_here("of a grid of 2 x 2 x 2, where no rank has all columns");
     const std::map<std::string, std::string> plexus{
         {"grid", "given"}, {"x", "2"}, {"y", "2"}, {"z", "2"}, {"permutation", "none"}};
     for (const auto& [name, set] : {std::pair{"plexus-3d", plexus}, {"cagnet-3d", {}}})

@@ -19,6 +19,7 @@
 #include "worker/evaluation_check.hpp"
 #include "worker/verification.hpp"
 #include "worker/workload.hpp"
+#include "mpi/mpi.hpp"
 
 /// One small training run of one strategy on all ranks, compared with the serial reference.
 namespace gnnbench::contract {
@@ -154,11 +155,12 @@ struct KernelVariant {
 
 /// What a back end is made from on this rank, which has its place among the ranks of its host.
 inline KernelSetting kernel_setting_of(const KernelVariant& k) {
-    const ProcessGroup host = ProcessGroup::world().split_by_host();
+    const ProcessGroup host = mpi_world().split_by_host();
     return {.dtype = k.dtype,
             .threads = 1,
             .local_rank = host.rank(),
             .local_ranks = host.size(),
+            .is_rank = true,
             .params = k.params ? *k.params : Params(catalog().find(PluginKind::kernel, k.name).params)};
 }
 
@@ -287,7 +289,7 @@ inline Outcome train_and_compare(const TrainingCase& c, const Problem& problem, 
 /// `partitioned`: as training_case has it.
 inline Outcome run(const StrategyVariant& s, const std::string& partitioned, const KernelVariant& k,
                    const ModelVariant& v, const graphs::NamedGraph& graph, bool separate_wait = false) {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     const auto c = training_case(s, partitioned, v, graph, world.size());
     Outcome skipped;
     skipped.skipped = c->skipped;

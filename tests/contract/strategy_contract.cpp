@@ -9,6 +9,7 @@
 #include "contract/not_here.hpp"
 #include "contract/strategy_models.hpp"
 #include "contract/strategy_selection.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
@@ -55,7 +56,7 @@ void check(const StrategyVariant& s, const std::string& partitioner, const Kerne
 
 TEST_CASE("a strategy that does not serve this many ranks says why") {
     for (const std::string& name : full_batch_strategies())
-        if (const std::string why = refusal(name); !why.empty() && ProcessGroup::world().rank() == 0)
+        if (const std::string why = refusal(name); !why.empty() && mpi_world().rank() == 0)
             WARN("skipped: " << name << ": " << why);
     CHECK_FALSE(served_strategies().empty());
 }
@@ -87,7 +88,7 @@ TEST_CASE("a strategy agrees with the serial reference on every graph under ever
                             check(s, partitioner, {"reference", DType::f64}, {.name = "default"}, g, ran);
                 }
             }
-            const int ranks = ProcessGroup::world().size();
+            const int ranks = mpi_world().size();
             INFO(name << " at " << ranks << " ranks ran " << ran << " cases");
             CHECK(ran > 0);
         }
@@ -243,7 +244,7 @@ TEST_CASE("a strategy holds the memory it states with Adam's moments, too") {
 
 TEST_CASE("cagnet-2d agrees with the serial reference on every grid of this many ranks") {
     int ran = 0;
-    for (int rows = 1; rows <= ProcessGroup::world().size(); ++rows)
+    for (int rows = 1; rows <= mpi_world().size(); ++rows)
         for (const StrategyVariant& s : variants("cagnet-2d", {{"grid_rows", std::to_string(rows)}}))
             check(s, "random", {"reference", DType::f64}, {.name = "up and down", .widths = {4, 9, 2, 7, 3}},
                   graphs::directed_random(40, 200, true), ran);
@@ -309,7 +310,7 @@ TEST_CASE("cagnet-1d by outer products agrees with the serial reference, whateve
 
 TEST_CASE("cagnet-1d and cagnet-1.5d hold the buffers that their READMEs list") {
     const std::vector<std::int64_t> widths{4, 9, 2, 7, 3};
-    const int ranks = ProcessGroup::world().size(), rank = ProcessGroup::world().rank();
+    const int ranks = mpi_world().size(), rank = mpi_world().rank();
     for (const auto& [name, c] : {std::pair("cagnet-1d", 1), {"cagnet-1.5d", 2}}) {
         if (ranks % (c * c) != 0) continue;
         const auto held = [&, scheme = name](const char* buffers) {
@@ -334,7 +335,7 @@ TEST_CASE("cagnet-1d and cagnet-1.5d hold the buffers that their READMEs list") 
 
 TEST_CASE("mg-gcn makes L + 3 buffers, and one more for each layer that keeps its aggregate") {
     // Beside them: X, labels, splits, ids, loss, counts; weights and gradients.
-    const std::int64_t others = 8, two = ProcessGroup::world().size() > 1 ? 2 : 0;
+    const std::int64_t others = 8, two = mpi_world().size() > 1 ? 2 : 0;
     for (const auto& [tiling, overlap, received] : {std::tuple("row", "true", two),
                                                     {"row", "false", two / 2},
                                                     {"column", "true", two},

@@ -7,6 +7,7 @@
 
 #include "contract/backend_choice.hpp"
 #include "contract/strategy_case.hpp"
+#include "mpi/mpi.hpp"
 
 /// What the contract of strategies runs over: strategies, partitioners and kernels that there are, and how much of their
 /// product.
@@ -60,7 +61,7 @@ inline std::string refusal_at(int ranks, const std::string& name, const ModelVar
     return catalog().strategy(name)->why_unsupported({ranks, model, train, s.params});
 }
 inline std::string refusal(const std::string& name, const ModelVariant& v = {.name = "default"}) {
-    return refusal_at(ProcessGroup::world().size(), name, v);
+    return refusal_at(mpi_world().size(), name, v);
 }
 
 /// Those with something to test at this many ranks. The others are named by a test of their own, below.
@@ -74,7 +75,7 @@ inline std::vector<std::string> served_strategies() {
 /// third at 2 to 4, and above, where a case takes long, a sixth, from 8 ranks on a twelfth.
 inline std::size_t one_case_in() {
     const char* asked = std::getenv("GNNBENCH_CONTRACT");
-    const int ranks = ProcessGroup::world().size();
+    const int ranks = mpi_world().size();
     const std::string request = asked ? asked : "";
     if (request == "full") return 1;
     if (request == "third") return 3;
@@ -86,7 +87,7 @@ inline std::size_t one_case_in() {
 /// and 4 ranks each is another, so that every case runs at one of them.
 inline bool of_selection(std::size_t place) {
     const std::size_t stride = one_case_in();
-    if (stride == 3) place += static_cast<std::size_t>(ProcessGroup::world().size());
+    if (stride == 3) place += static_cast<std::size_t>(mpi_world().size());
     return place % stride == 0;
 }
 

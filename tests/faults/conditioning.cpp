@@ -8,6 +8,7 @@
 #include "check/kinks.hpp"
 #include "check/perturbed_backend.hpp"
 #include "faults/training_case.hpp"
+#include "mpi/mpi.hpp"
 #include "worker/conditioning.hpp"
 
 using namespace gnnbench;
@@ -44,7 +45,7 @@ KinkHistory recorded(std::int64_t rows, std::int64_t cols, const std::vector<dou
 
 /// A verification's case on all ranks, for the judgement alone.
 Conditioning judged(TrainingCase c, Injected injected) {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     const auto& catalog = contract::catalog();
     const OwnedDataset owned = contract::dress(c.graph, c.model);
     const DatasetView data = owned.view();
@@ -211,7 +212,7 @@ TEST_CASE("GIN at its defaults, where SGD at 0.05 diverges, is verified with a s
     c.graph = graphs::directed_random(200, 6000, true);
     c.model.widths = {64, 16, 16, 4};
     c.epochs = 5;
-    const VerifiedTraining v = verify(c, {}, ProcessGroup::world());
+    const VerifiedTraining v = verify(c, {}, mpi_world());
     for (const auto& f : v.faults) UNSCOPED_INFO(f.check << ": " << f.text);
     CHECK(v.faults.empty());
     CHECK(v.ill_conditioned.empty());

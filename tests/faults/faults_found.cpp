@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "faults/late_case.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::faults;
@@ -77,7 +78,7 @@ VerifiedTraining look_for(const Entry& entry, TrainingCase& t, Injected injected
 }  // namespace
 
 TEST_CASE("faults: each is found, by the check that is there for it") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     for (const Entry& entry : on(world)) {
         TrainingCase t = case_for(entry);
         const VerifiedTraining v = look_for(entry, t, {entry.fault}, world);
@@ -96,7 +97,7 @@ TEST_CASE("faults: each is found, by the check that is there for it") {
 }
 
 TEST_CASE("faults: what begins late is not there before, and without it no late step is accused") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     for (const Entry& entry : on(world)) {
         if (entry.shows == Shows::in_verification) continue;
         TrainingCase t = case_for(entry);
@@ -110,7 +111,7 @@ TEST_CASE("faults: what begins late is not there before, and without it no late 
 }
 
 TEST_CASE("faults: where the reference does not fit, a late step is compared with a trainer made anew") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     for (const Entry& entry : on(world)) {
         if (entry.shows != Shows::late) continue;
         // Masks are functions of the epoch, and the evaluation is not compared at full size.
@@ -125,7 +126,7 @@ TEST_CASE("faults: where the reference does not fit, a late step is compared wit
 }
 
 TEST_CASE("faults: a late step of a training that has converged is not accused") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     const Entry entry{faults::Fault::none, Class::exact, "converged", "", "cagnet-1d", ""};
     for (const OptimizerKind optimizer : {OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw})
         for (const DType dtype : {DType::f32, DType::f64}) {
@@ -140,7 +141,7 @@ TEST_CASE("faults: a late step of a training that has converged is not accused")
 }
 
 TEST_CASE("faults: a quarter of a bound is no fault, so bounds are no smaller than rounding needs") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     for (const Entry& entry : on(world)) {
         if (entry.of != Class::scaled) continue;
         TrainingCase t = case_for(entry);
@@ -153,7 +154,7 @@ TEST_CASE("faults: a quarter of a bound is no fault, so bounds are no smaller th
 }
 
 TEST_CASE("faults: the same trainings without them are not accused") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     std::vector<std::string> done;
     for (const Entry& entry : on(world)) {
         TrainingCase t = case_for(entry);
@@ -250,7 +251,7 @@ TEST_CASE("faults: the probe tests attention's sums, those of one block and thos
 }
 
 TEST_CASE("faults: sums in order of arrival are no fault, and the same to the bit when repeated") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     const Entry entry{faults::Fault::none, Class::exact, "order of arrival", "", "demirci-p2p", ""};
     TrainingCase t = case_for(entry);
     t.graph = graphs::directed_random(600, 9000, true);

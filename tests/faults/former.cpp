@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "faults/settings.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::faults;
@@ -43,7 +44,7 @@ bool finds(const VerifiedTraining& v, std::string_view check) {
 }  // namespace
 
 TEST_CASE("faults are found in settings that used to be accused") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     const std::string every = from_environment("GNNBENCH_SETTINGS");
     const int stride = every.empty() ? 1 : std::stoi(every);
     SettingGraphs graphs(from_environment("GNNBENCH_SHARED_DATA"), from_environment("GNNBENCH_SETTING_STORES"));

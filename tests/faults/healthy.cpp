@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "faults/training_case.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::faults;
@@ -99,7 +100,7 @@ std::string text(std::uint64_t number, const TrainingCase& t, int ranks) {
 }  // namespace
 
 TEST_CASE("healthy trainings are not accused") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     const char* asked = std::getenv("GNNBENCH_HEALTHY");
     int left = asked ? std::atoi(asked) : 6;
     const int wanted = left;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "faults/settings.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::faults;
@@ -35,7 +36,7 @@ void tell(const HealthySetting& s, const VerifiedTraining& v) {
 }  // namespace
 
 TEST_CASE("healthy settings: none is accused, few are ill-conditioned") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     const std::string every = from_environment("GNNBENCH_SETTINGS");
     const int stride = every.empty() ? 1 : std::stoi(every);
     SettingGraphs graphs(from_environment("GNNBENCH_SHARED_DATA"), from_environment("GNNBENCH_SETTING_STORES"));

@@ -8,15 +8,17 @@
 #include <gnnbench/communicator.hpp>
 
 #include "cuda_kernel.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 
 namespace {
 
 KernelSetting cuda(const std::string& transport = "auto") {
-    const ProcessGroup host = ProcessGroup::world().split_by_host();
+    const ProcessGroup host = mpi_world().split_by_host();
     KernelSetting s{.local_rank = host.rank(),
                     .local_ranks = host.size(),
+                    .is_rank = true,
                     .params = Params(gpu_tests::catalog().find(PluginKind::kernel, "cuda").params)};
     gpu_tests::set(s, "transport", transport);
     return s;
@@ -26,7 +28,7 @@ std::shared_ptr<BackendPlugin> plugin() { return gpu_tests::catalog().kernel("cu
 
 struct Ranks {
     std::string transport = "auto";
-    ProcessGroup group = ProcessGroup::world();
+    ProcessGroup group = mpi_world();
     std::unique_ptr<Backend> backend = plugin()->create(cuda(transport));
     VolumeCounter counter = {};
     Communicator world{backend->connect(group), *backend, counter};
@@ -136,7 +138,7 @@ TEST_CASE("parts of a communicator come from it, after its work is done") {
 }
 
 TEST_CASE("memory that NCCL takes counts from when it takes it until its communicator ends") {
-    const ProcessGroup group = ProcessGroup::world();
+    const ProcessGroup group = mpi_world();
     const auto backend = plugin()->create(cuda());
     const auto bytes = [&] { return backend->memory().current_bytes; };
     const Matrix m = backend->matrix(8, 16);
@@ -169,7 +171,7 @@ TEST_CASE("memory that NCCL takes counts from when it takes it until its communi
 }
 
 TEST_CASE("a rank that sees one device has it for itself, and ranks that see the same one are told so") {
-    const ProcessGroup group = ProcessGroup::world();
+    const ProcessGroup group = mpi_world();
     setenv("CUDA_VISIBLE_DEVICES", std::to_string(group.rank()).c_str(), 1);
     CHECK(plugin()->why_unsupported(cuda()) == "");
     CHECK(plugin()->device_name(cuda()) == "emulated device");

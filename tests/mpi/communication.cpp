@@ -12,6 +12,7 @@
 #include <gnnbench/training/process_grid.hpp>
 
 #include "plugin/loader.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 
@@ -24,7 +25,7 @@ int local_ranks(const ProcessGroup& group) {
 }
 
 struct Bench {
-    ProcessGroup group = ProcessGroup::world();
+    ProcessGroup group = mpi_world();
     std::unique_ptr<Backend> backend =
         PluginCatalog().kernel("reference")->create({.dtype = DType::f64, .local_ranks = local_ranks(group)});
     VolumeCounter counter;
@@ -183,7 +184,7 @@ TEST_CASE("sums waited for at once are the sums") {
 }
 
 TEST_CASE("texts and sums of a group, in rank order") {
-    const ProcessGroup group = ProcessGroup::world();
+    const ProcessGroup group = mpi_world();
     const auto text_of = [](int rank) {
         return std::string(static_cast<std::size_t>(rank == 1 ? 0 : 300 + 7 * rank),
                            static_cast<char>('a' + rank)) +

@@ -10,6 +10,7 @@
 #include <gnnbench/training/sharded_loss.hpp>
 
 #include "plugin/loader.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 
@@ -27,7 +28,7 @@ std::vector<GridShape> grids_of(int ranks) {
 
 /// A rank's back end in float64 and its world.
 struct Bench {
-    ProcessGroup group = ProcessGroup::world();
+    ProcessGroup group = mpi_world();
     std::unique_ptr<Backend> backend = PluginCatalog().kernel("reference")->create({.dtype = DType::f64});
     VolumeCounter counter;
     Communicator world{backend->connect(group), *backend, counter};

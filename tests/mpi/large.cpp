@@ -6,6 +6,8 @@
 
 #include <gnnbench/transport.hpp>
 
+#include "mpi/mpi.hpp"
+
 using namespace gnnbench;
 
 namespace {
@@ -30,7 +32,7 @@ void fill(std::vector<std::uint64_t>& data, std::int64_t first, std::int64_t cou
 }
 
 struct Ranks {
-    ProcessGroup group = ProcessGroup::world();
+    ProcessGroup group = mpi_world();
     std::unique_ptr<Transport> transport = make_mpi_transport(group);
     int rank = transport->rank(), ranks = transport->size();
 };

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/mpi_check.hpp"
+#include "mpi/check.hpp"
 
 TEST_CASE("rank 1 throws, and the others wait for it") {
     int rank = 0;

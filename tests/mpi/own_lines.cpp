@@ -12,6 +12,7 @@
 #include <gnnbench/transport.hpp>
 
 #include "worker/records.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using nlohmann::json;
@@ -39,10 +40,10 @@ std::vector<json> lines_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("ranks of one host reach the journal") { CHECK(on_host_of_rank_0(ProcessGroup::world())); }
+TEST_CASE("ranks of one host reach the journal") { CHECK(on_host_of_rank_0(mpi_world())); }
 
 TEST_CASE("every rank's own lines come into the journal once, with its trial") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     const std::filesystem::path path = shared_file(world);
     {
         TrialRecord record(world, path.string(), "a-trial", world.rank() != 1);
@@ -74,7 +75,7 @@ TEST_CASE("every rank's own lines come into the journal once, with its trial") {
 }
 
 TEST_CASE("without a journal, nothing is kept or written") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     TrialRecord record(world, "", "a-trial", false);
     record.write_own("worker", {{"rank", world.rank()}});
     record.collect_own();

@@ -19,6 +19,7 @@
 #include <gnnbench/transport.hpp>
 
 #include "worker/workload.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 
@@ -111,7 +112,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     bool right = true;
     {
-        const ProcessGroup world = ProcessGroup::world();
+        const ProcessGroup world = mpi_world();
         right &= all_say(world, "parts: 0 1 0, order: 2 0 1", [] {});
         right &= all_say(world, "oom: the partitioner asked for 900 GiB",
                          [] { throw OutOfMemory("the partitioner asked for 900 GiB"); });

@@ -14,6 +14,7 @@
 
 #include "plugin/agreement.hpp"
 #include "plugin/loader.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 
@@ -42,7 +43,7 @@ bool holds(const ProcessGroup& group, const char* what, const std::string& told,
 }
 
 bool check_all(const std::filesystem::path& folder, const std::filesystem::path& other) {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     const bool odd = world.rank() == 1;
     const PluginCatalog same({folder}), different({odd ? other : folder}),
         missing({odd ? folder / "nowhere" : folder});

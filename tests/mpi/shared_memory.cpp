@@ -14,15 +14,16 @@
 #include <gnnbench/shared_host_memory.hpp>
 
 #include "contract/not_here.hpp"
-#include "core/mpi_check.hpp"
+#include "mpi/check.hpp"
 #include "plugin/loader.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 
 namespace {
 
 struct Ranks {
-    ProcessGroup group = ProcessGroup::world();
+    ProcessGroup group = mpi_world();
     std::unique_ptr<Backend> backend =
         PluginCatalog().kernel("reference")->create({.dtype = DType::f32, .local_ranks = group.size()});
     std::unique_ptr<Transport> transport = backend->connect(group);

@@ -12,6 +12,7 @@
 
 #include "contract/not_here.hpp"
 #include "plugin/loader.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using namespace std::chrono_literals;
@@ -23,7 +24,7 @@ namespace {
 /// A rank with the back end `reference`.
 struct Bench {
     Bench() : backend(PluginCatalog().kernel("reference")->create({.dtype = DType::f64})) {}
-    ProcessGroup processes = ProcessGroup::world();
+    ProcessGroup processes = mpi_world();
     std::unique_ptr<Backend> backend;
     VolumeCounter counter;
     Communicator world{backend->connect(processes), *backend, counter};

@@ -11,6 +11,7 @@
 
 #include "unit/data_support.hpp"
 #include "worker/store_share.hpp"
+#include "mpi/mpi.hpp"
 
 using namespace gnnbench;
 using gnnbench::test::tiny_dataset;
@@ -30,7 +31,7 @@ std::string problem_of(const std::string& store, const ProcessGroup& group) {
 }  // namespace
 
 TEST_CASE("a damaged block fails all ranks, whoever reads it") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     const TemporaryFolder folder("shares");
     const std::string store = world.all_gather((folder.path() / "s").string())[0];
     if (world.rank() == 0) write_store(store, tiny_dataset());

@@ -19,11 +19,12 @@
 
 #include <gnnbench/error.hpp>
 
-#include "core/mpi_check.hpp"
+#include "mpi/check.hpp"
 #include "launch/die_with_parent.hpp"
 #include "verify/check.hpp"
 #include "verify/findings.hpp"
 #include "verify/report.hpp"
+#include "mpi/mpi.hpp"
 
 namespace gnnbench::verify {
 namespace {
@@ -138,7 +139,7 @@ std::map<std::string, Finding> known_findings(const Options& o, const ProcessGro
 
 int run(const Options& o, std::string& at) {
     const auto begin = Clock::now();
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     const bool speaks = world.rank() == 0;
     if (std::find(product_ranks.begin(), product_ranks.end(), world.size()) == product_ranks.end())
         throw SpecError(fmt::format("the product has {} ranks; {} were started", fmt::join(product_ranks, ", "),
@@ -156,7 +157,7 @@ int run(const Options& o, std::string& at) {
     const std::map<std::string, Finding> known = known_findings(o, world);
     CellChecker checker(catalog, graphs, cache / "references", world);
     std::optional<FindingsFile> file;
-    if (speaks && !o.out.empty()) file.emplace(o.out, world.size(), ProcessGroup::library(), graphs.absent);
+    if (speaks && !o.out.empty()) file.emplace(o.out, world.size(), mpi_library(), graphs.absent);
 
     std::optional<Group> group;
     int ran = 0, problems = 0;
@@ -190,7 +191,7 @@ int choose(const Options& o, std::string& at) {
     at = "choosing the cells";
     const std::filesystem::path cache = o.cache;
     std::filesystem::create_directories(cache);
-    const Graphs graphs = load_graphs(o.shared, cache / "stores", ProcessGroup::world());
+    const Graphs graphs = load_graphs(o.shared, cache / "stores", mpi_world());
     std::ofstream file(o.choices);
     file << chosen_cells(o, PluginCatalog(), graphs) << std::endl;
     if (!file) throw DataError(o.choices + ": cannot be written");

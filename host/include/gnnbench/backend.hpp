@@ -102,9 +102,10 @@ private:
 /// The settings that a back-end plugin makes a back end for.
 struct KernelSetting {
     DType dtype = DType::f32;
-    int threads = 1;      ///< CPU threads of this rank
-    int local_rank = 0;   ///< this rank's number on its host, which selects its device
-    int local_ranks = 1;  ///< ranks on this host
+    int threads = 1;       ///< CPU threads of this rank
+    int local_rank = 0;    ///< this rank's number on its host, which selects its device
+    int local_ranks = 1;   ///< ranks on this host
+    bool is_rank = false;  ///< this process is one of the ranks; whoever plans a trial is none
     Params params = {};
     /// Widths of the model, features first and classes last, if known; a back end may tune its products for them.
     std::vector<std::int64_t> widths = {};

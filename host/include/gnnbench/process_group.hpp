@@ -1,10 +1,13 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <gnnbench/remote_words.hpp>
 #include <gnnbench/turns.hpp>
 
 namespace gnnbench {
@@ -12,10 +15,12 @@ namespace gnnbench {
 class Transport;
 
 /// A set of ranks that exchange control messages on the host, which are neither counted nor timed. They are the processes
-/// of an MPI launch, or share one process; whoever uses a group need not know.
+/// of an MPI launch, or share one process; whoever uses a group need not know. Groups are made by the worker, and neither
+/// this library nor a plugin calls MPI.
 class ProcessGroup {
 public:
-    /// What a group forwards to. A call that blocks may run other ranks of this process until it can return.
+    /// What a group forwards to. A call that blocks may run other ranks of this process until it can return. What a kind
+    /// of group does not have throws Unsupported.
     class Implementation {
     public:
         virtual ~Implementation();
@@ -30,24 +35,25 @@ public:
         virtual std::vector<double> maximum(std::vector<double> values) const = 0;
         virtual std::vector<std::string> gather(const std::string& text, int root) const = 0;
         virtual std::vector<std::string> all_gather(const std::string& text) const = 0;
-        virtual void* native() const { return nullptr; }
+        virtual void progress() const {}
+        virtual std::unique_ptr<RemoteWords> remote_words(int count, bool in_place) const;
+        virtual void trade(int partner, std::span<const std::int64_t> mine, std::span<std::int64_t> theirs) const;
         virtual std::unique_ptr<Transport> host_transport() const;
+        virtual bool device_messages() const { return false; }
+        virtual std::string library() const { return "no MPI"; }
+        virtual void* native() const { return nullptr; }
         virtual Turns* turns() { return nullptr; }
     };
     explicit ProcessGroup(std::unique_ptr<Implementation> implementation);
 
-    /// All processes of this MPI launch. MPI must have been initialised.
-    static ProcessGroup world();
-    /// This MPI process alone.
-    static ProcessGroup self();
     /// This process alone, without MPI.
     static ProcessGroup alone();
     ProcessGroup(ProcessGroup&&) noexcept;
     ProcessGroup& operator=(ProcessGroup&&) noexcept;
     ~ProcessGroup();
 
-    /// The MPI library's name and version, as it reports them: "Open MPI v4.1.4".
-    static std::string library();
+    /// What connects the ranks, with its version: "Open MPI v4.1.4".
+    std::string library() const { return implementation_->library(); }
 
     int rank() const { return implementation_->rank(); }
     int size() const { return implementation_->size(); }
@@ -75,11 +81,25 @@ public:
         return implementation_->all_gather(text);
     }
 
-    /// The MPI_Comm, for transports: *static_cast<MPI_Comm*>(native()). Throws Unsupported where ranks share a process.
-    void* native() const;
+    /// Lets messages of other ranks through that need this process, for one that waits for them elsewhere: call it between
+    /// polls.
+    void progress() const { implementation_->progress(); }
+    /// Words in the first rank's memory, zero at first; `in_place`: by instructions on them where all ranks share a host.
+    /// Collective, as is their destruction.
+    std::unique_ptr<RemoteWords> remote_words(int count, bool in_place) const {
+        return implementation_->remote_words(count, in_place);
+    }
+    /// Sends `mine` to the partner and waits for as many of its words, sleeping between polls.
+    void trade(int partner, std::span<const std::int64_t> mine, std::span<std::int64_t> theirs) const {
+        implementation_->trade(partner, mine, theirs);
+    }
     /// Moves host memory between the ranks, for more than control messages; neither counted nor timed either. Null where
     /// ranks share a process. Collective.
-    std::unique_ptr<Transport> host_transport() const;
+    std::unique_ptr<Transport> host_transport() const { return implementation_->host_transport(); }
+    /// Whether its transport takes device memory, too.
+    bool device_messages() const { return implementation_->device_messages(); }
+    /// The MPI_Comm, for calls of MPI itself: *static_cast<MPI_Comm*>(native()). Throws Unsupported where there is none.
+    void* native() const;
     /// Null where ranks are processes. Valid as long as the group.
     Turns* turns() const { return implementation_->turns(); }
     const Implementation& implementation() const { return *implementation_; }

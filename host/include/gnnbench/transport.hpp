@@ -137,7 +137,8 @@ private:
 /// Complete when all of them are; waits for them in order.
 Event all_of(std::vector<Event> events);
 
-/// The transport for back ends whose device memory is host memory.
+/// The transport for back ends whose device memory is host memory: the group's own, by MPI where ranks are processes.
+/// Collective.
 std::unique_ptr<Transport> make_mpi_transport(const ProcessGroup& group);
 
 }  // namespace gnnbench

@@ -6,13 +6,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-// The deprecated C++ bindings do not compile cleanly and are not used.
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
-#include <mpi.h>
-#if __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
 #include <nccl.h>
 
 #include "check.hpp"
@@ -54,14 +47,6 @@ std::string nccl_version() {
 
 }  // namespace
 
-bool mpi_knows_cuda() {
-#if defined(MPIX_CUDA_AWARE_SUPPORT)
-    return MPIX_Query_cuda_support() == 1;
-#else
-    return false;
-#endif
-}
-
 Connection connect_ranks(const ProcessGroup& group, const Options& options, Streams& streams,
                          std::shared_ptr<PinnedPool> pinned, CountMemory count) {
     const TransportChoice choice = options.transport;
@@ -74,9 +59,9 @@ Connection connect_ranks(const ProcessGroup& group, const Options& options, Stre
                 std::move(note)};
     };
     if (choice == TransportChoice::mpi) {
-        if (!mpi_knows_cuda())
+        if (!group.device_messages())
             throw EnvironmentError("transport: mpi needs an MPI library that accepts device memory; " +
-                                   ProcessGroup::library() +
+                                   group.library() +
                                    " says that it does not (transport: staged goes through host memory)");
         return by_host(true, "mpi (device memory for messages, host memory for collectives)");
     }

@@ -5,11 +5,6 @@
 
 #include <fmt/format.h>
 
-// The deprecated C++ bindings do not compile cleanly and are not used.
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
-#include <mpi.h>
-
 #include <gnnbench/backend.hpp>
 
 #include "check.hpp"
@@ -48,13 +43,11 @@ Count count_devices() {
     return c;
 }
 
-/// Whether this process is a rank of an MPI job that was given one device: then each rank of the host may have been given its
-/// own, which it alone sees, as number 0. Whoever plans a job and is no rank sees what all ranks together have.
-bool may_have_its_own(const Count& found) {
+/// Whether this process is a rank that was given one device: then each rank of the host may have been given its own, which
+/// it alone sees, as number 0. Whoever plans a job and is no rank sees what all ranks together have.
+bool may_have_its_own(const KernelSetting& s, const Count& found) {
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-    int is_rank = 0;
-    MPI_Initialized(&is_rank);
-    return is_rank && found.devices == 1 && visible && *visible && !std::strchr(visible, ',');
+    return s.is_rank && found.devices == 1 && visible && *visible && !std::strchr(visible, ',');
 }
 
 std::string why_not_this_device(int device) {
@@ -74,7 +67,7 @@ int device_of(int local_rank, int devices) { return local_rank % devices; }
 std::string why_no_device(const KernelSetting& s) {
     const Count found = count_devices();
     if (found.devices == 0) return found.problem;
-    if (s.local_ranks > found.devices && !s.params.boolean("share_devices") && !may_have_its_own(found))
+    if (s.local_ranks > found.devices && !s.params.boolean("share_devices") && !may_have_its_own(s, found))
         return fmt::format("{} ranks on this host and {} CUDA device{}; share_devices: true lets ranks share one",
                            s.local_ranks, found.devices, found.devices == 1 ? "" : "s");
     return why_not_this_device(device_of(s.local_rank, found.devices));
@@ -85,7 +78,7 @@ std::string device_name(const KernelSetting& s) {
     if (found.devices == 0) return found.problem;
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, device_of(s.local_rank, found.devices)), "cudaGetDeviceProperties");
-    const bool shared = s.local_ranks > found.devices && !may_have_its_own(found);
+    const bool shared = s.local_ranks > found.devices && !may_have_its_own(s, found);
     return std::string(properties.name) + (shared ? ", shared" : "");
 }
 

@@ -31,7 +31,4 @@ std::unique_ptr<Transport> make_host_transport(std::unique_ptr<Transport> mpi, S
 /// NCCL on the communication stream. Collective.
 std::unique_ptr<Transport> make_nccl_transport(ProcessGroup control, Streams& streams, CountMemory count);
 
-/// Whether this MPI library accepts device memory.
-bool mpi_knows_cuda();
-
 }  // namespace gnnbench::cuda

@@ -6,7 +6,7 @@
 
 #include <gnnbench/error.hpp>
 
-#include "core/mpi_check.hpp"
+#include "mpi/check.hpp"
 
 namespace gnnbench::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <gnnbench/transport.hpp>
 #include <gnnbench/volume.hpp>
 
-#include "core/mpi_check.hpp"
+#include "mpi/check.hpp"
 
 namespace gnnbench::bench {
 

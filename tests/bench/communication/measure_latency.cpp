@@ -4,7 +4,7 @@
 
 #include <gnnbench/communicator.hpp>
 
-#include "core/mpi_check.hpp"
+#include "mpi/check.hpp"
 #include "measure.hpp"
 
 namespace gnnbench::bench {

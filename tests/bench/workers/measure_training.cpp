@@ -2,7 +2,7 @@
 #include <gnnbench/strategy.hpp>
 
 #include "check/forwarding_backend.hpp"
-#include "core/mpi_check.hpp"
+#include "mpi/check.hpp"
 #include "measure.hpp"
 #include "rank_main.hpp"
 #include "worker/workload.hpp"

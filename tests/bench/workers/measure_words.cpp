@@ -3,7 +3,7 @@
 
 #include <gnnbench/batches/processes.hpp>
 
-#include "core/mpi_check.hpp"
+#include "mpi/check.hpp"
 #include "gossip_gcn.hpp"
 #include "measure.hpp"
 

@@ -1,51 +1,15 @@
-#include <gnnbench/transport.hpp>
+#include "mpi/transport.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include <gnnbench/usize.hpp>
 
-#include "core/all_of.hpp"
-#include "core/lone_transport.hpp"
-#include "core/mpi_check.hpp"
-#include "core/mpi_pieces.hpp"
+#include "mpi/pieces.hpp"
 
 // Host memory between ranks. An event is a set of requests of MPI's non-blocking calls. The blocking form calls the
 // blocking functions, for which MPI libraries have better algorithms (docs/decisions/waiting-at-once.md).
 namespace gnnbench {
-
-Transport::~Transport() = default;
-
-std::vector<Event> Transport::do_exchange_each(std::span<const Message> sends, std::span<const Message> receives) {
-    return std::vector<Event>(receives.size() + 1, do_exchange(sends, receives));
-}
-
-std::vector<Event> Transport::do_read_rows(ConstMatrixView, std::span<const RowSet>, std::span<const RowSet>) {
-    throw LogicError("this transport reads no rows in place");
-}
-
-Event Transport::do_add_rows(MatrixView, std::span<const Message>, std::span<const RowSet>) {
-    throw LogicError("this transport adds no rows in place");
-}
-
-void AllOf::wait_on_host() {
-    for (const Event& e : events_)
-        if (!e.happened_at_once()) e.state()->wait_on_host();
-}
-bool AllOf::ready() {
-    return std::ranges::all_of(events_, [](const Event& e) { return e.ready(); });
-}
-bool AllOf::completed_by_host() const {
-    return std::ranges::any_of(
-        events_, [](const Event& e) { return !e.happened_at_once() && e.state()->completed_by_host(); });
-}
-
-Event all_of(std::vector<Event> events) {
-    std::erase_if(events, [](const Event& e) { return e.happened_at_once(); });
-    if (events.empty()) return {};
-    return Event(std::make_shared<AllOf>(std::move(events)));
-}
 
 namespace {
 
@@ -279,11 +243,10 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Transport> make_mpi_transport(const ProcessGroup& group) {
-    if (group.size() == 1 && !group.implementation().native()) return make_lone_transport();
+std::unique_ptr<Transport> transport_among(MPI_Comm comm) {
     // A separate communicator, so that its messages never match the control messages of the group.
     Comm own;
-    check_mpi(MPI_Comm_dup(*static_cast<MPI_Comm*>(group.native()), &own.comm), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_dup(comm, &own.comm), "MPI_Comm_dup");
     return std::make_unique<MpiTransport>(std::move(own));
 }
 

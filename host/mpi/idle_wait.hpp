@@ -4,7 +4,7 @@
 #include <span>
 #include <thread>
 
-#include "core/mpi_check.hpp"
+#include "mpi/check.hpp"
 
 namespace gnnbench {
 

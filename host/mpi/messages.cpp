@@ -1,9 +1,11 @@
-#include "check/mpi_messages.hpp"
+#include "mpi/messages.hpp"
 
 #include <exception>
 #include <utility>
 
 #include <gnnbench/usize.hpp>
+
+#include "mpi/mpi.hpp"
 
 namespace gnnbench {
 
@@ -88,6 +90,10 @@ ControlMessages::Content MpiMessages::take(Handle handle) {
     require(!node.empty(), "a control message is taken once");
     check_mpi(MPI_Wait(&node.mapped().request, MPI_STATUS_IGNORE), "MPI_Wait");
     return std::move(node.mapped().content);
+}
+
+std::unique_ptr<ControlMessages> make_mpi_messages(ProcessGroup group) {
+    return std::make_unique<MpiMessages>(std::move(group));
 }
 
 }  // namespace gnnbench

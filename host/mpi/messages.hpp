@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "check/control_messages.hpp"
-#include "core/mpi_check.hpp"
+#include "mpi/check.hpp"
 
 namespace gnnbench {
 
