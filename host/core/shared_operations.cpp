@@ -17,11 +17,18 @@ void progress_of_mpi(MPI_Comm comm) {
     check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
-/// How a rank waits: it polls, then gives its core to others between polls, and after a long time sleeps a little, so
-/// that neither ranks without a core of their own nor a rank that waits for minutes hold others up.
+/// How a rank waits: it polls, then gives its core to others between polls, and after a long time sleeps until it is rung
+/// for, so that a rank that waits for minutes holds nobody up. Where ranks outnumber cores it sleeps at once: what is
+/// waited for needs the core. Nobody rings for what comes through MPI, so a sleep has an end, which grows with the wait.
 class Patience {
 public:
-    Patience(bool crowded, MPI_Comm comm) : polls_left_(crowded ? 0 : polls), comm_(comm) {}
+    Patience(bool crowded, MPI_Comm comm, Bell& bell)
+        : polls_left_(crowded ? 0 : polls), sleeps_(crowded), comm_(comm), bell_(bell) {}
+    Patience(const Patience&) = delete;
+    Patience& operator=(const Patience&) = delete;
+    ~Patience() {
+        if (listens_) bell_.stop_listening();
+    }
 
     void pause() {
         if (polls_left_ > 0) {
@@ -31,23 +38,39 @@ public:
 #endif
             return;
         }
+        if (listens_) {
+            bell_.sleep(nap_);
+            nap_ = std::min(2 * nap_, longest_nap);
+        }
         progress_of_mpi(comm_);
-        sched_yield();
-        if (++yields_ % yields_between_clocks != 0) return;
-        const auto now = std::chrono::steady_clock::now();
-        if (yields_ == yields_between_clocks) since_ = now;
-        if (now - since_ > long_wait) std::this_thread::sleep_for(nap);
+        if (sleeps_) {
+            bell_.listen();
+            listens_ = true;
+        } else {
+            sched_yield();
+            sleeps_ = long_wait_is_over();
+        }
     }
 
 private:
     static constexpr int polls = 2000, yields_between_clocks = 16;
     static constexpr std::chrono::milliseconds long_wait{20};
-    static constexpr std::chrono::microseconds nap{100};
+    static constexpr std::chrono::microseconds first_nap{100}, longest_nap{2000};
+
+    bool long_wait_is_over() {
+        if (++yields_ % yields_between_clocks != 0) return false;
+        const auto now = std::chrono::steady_clock::now();
+        if (yields_ == yields_between_clocks) since_ = now;
+        return now - since_ > long_wait;
+    }
 
     int polls_left_;
+    bool sleeps_, listens_ = false;
     std::int64_t yields_ = 0;
     std::chrono::steady_clock::time_point since_;
+    std::chrono::microseconds nap_ = first_nap;
     MPI_Comm comm_;
+    Bell& bell_;
 };
 
 /// What the events of one operation share. Data may be touched again after the last of them is gone, so that one waits,
@@ -185,7 +208,7 @@ void SharedOperations::poll() {
 }
 
 void SharedOperations::wait(const std::function<bool()>& done) {
-    Patience patience(crowded_, progress_);
+    Patience patience(crowded_, progress_, Bell::of(memory_->base()));
     for (;;) {
         progress();
         if (done()) return;
