@@ -37,6 +37,7 @@ struct Published {
 /// release; the sender loads that with acquire before it changes the data or the slot again. So no byte is ever written
 /// while another process may touch it. Stores past the caches are outside of this order; order_streaming_stores()
 /// comes between them and the store to `published`.
+/// After either store the other side is rung for (bell.hpp).
 struct Channel {
     static constexpr std::uint64_t depth = 16;
 

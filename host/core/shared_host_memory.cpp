@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <new>
 #include <random>
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/bell.hpp"
 #include "core/mapped_range.hpp"
 
 #ifndef MADV_COLLAPSE
@@ -55,6 +57,7 @@ std::shared_ptr<SharedHostMemory> SharedHostMemory::make(int local_ranks) {
 SharedHostMemory::SharedHostMemory(std::unique_ptr<MappedRange> range, Address address)
     : range_(std::move(range)), base_(range_->base()), address_(address) {
     std::memcpy(base_, &address_.token, sizeof address_.token);
+    new (base_ + Bell::offset) Bell;
     free_[header_bytes] = address_.bytes - header_bytes;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <thread>
 #include <utility>
 
 #include <sched.h>
@@ -11,11 +10,18 @@
 namespace gnnbench {
 namespace {
 
-/// How a rank waits: it polls, then gives its core to others between polls, and after a long time sleeps a little, so
-/// that neither ranks without a core of their own nor a rank that waits for minutes hold others up.
+/// How a rank waits: it polls, then gives its core to others between polls, and after a long time sleeps until it is rung
+/// for, so that a rank that waits for minutes holds nobody up. Where ranks outnumber cores it sleeps at once: what is
+/// waited for needs the core. Nobody rings for what comes through MPI, so a sleep has an end, which grows with the wait.
 class Patience {
 public:
-    Patience(bool crowded, const ProcessGroup& group) : polls_left_(crowded ? 0 : polls), group_(group) {}
+    Patience(bool crowded, const ProcessGroup& group, Bell& bell)
+        : polls_left_(crowded ? 0 : polls), sleeps_(crowded), group_(group), bell_(bell) {}
+    Patience(const Patience&) = delete;
+    Patience& operator=(const Patience&) = delete;
+    ~Patience() {
+        if (listens_) bell_.stop_listening();
+    }
 
     void pause() {
         if (polls_left_ > 0) {
@@ -25,25 +31,41 @@ public:
 #endif
             return;
         }
+        if (listens_) {
+            bell_.sleep(nap_);
+            nap_ = std::min(2 * nap_, longest_nap);
+        }
         // Another rank may be inside MPI, and need this one's part of an operation there before it comes to what is
         // awaited here.
         group_.progress();
-        sched_yield();
-        if (++yields_ % yields_between_clocks != 0) return;
-        const auto now = std::chrono::steady_clock::now();
-        if (yields_ == yields_between_clocks) since_ = now;
-        if (now - since_ > long_wait) std::this_thread::sleep_for(nap);
+        if (sleeps_) {
+            bell_.listen();
+            listens_ = true;
+        } else {
+            sched_yield();
+            sleeps_ = long_wait_is_over();
+        }
     }
 
 private:
     static constexpr int polls = 2000, yields_between_clocks = 16;
     static constexpr std::chrono::milliseconds long_wait{20};
-    static constexpr std::chrono::microseconds nap{100};
+    static constexpr std::chrono::microseconds first_nap{100}, longest_nap{2000};
+
+    bool long_wait_is_over() {
+        if (++yields_ % yields_between_clocks != 0) return false;
+        const auto now = std::chrono::steady_clock::now();
+        if (yields_ == yields_between_clocks) since_ = now;
+        return now - since_ > long_wait;
+    }
 
     int polls_left_;
+    bool sleeps_, listens_ = false;
     std::int64_t yields_ = 0;
     std::chrono::steady_clock::time_point since_;
+    std::chrono::microseconds nap_ = first_nap;
     const ProcessGroup& group_;
+    Bell& bell_;
 };
 
 /// What the events of one operation share. Data may be touched again after the last of them is gone, so that one waits,
@@ -175,7 +197,7 @@ void SharedOperations::poll() {
 }
 
 void SharedOperations::wait(const std::function<bool()>& done) {
-    Patience patience(crowded_, progress_);
+    Patience patience(crowded_, progress_, Bell::of(memory_->base()));
     for (;;) {
         progress();
         if (done()) return;

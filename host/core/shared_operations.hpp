@@ -10,6 +10,7 @@
 #include <gnnbench/process_group.hpp>
 #include <gnnbench/shared_host_memory.hpp>
 
+#include "core/bell.hpp"
 #include "core/mapped_range.hpp"
 #include "core/shared_channel.hpp"
 
@@ -47,6 +48,7 @@ struct SharedOperation {
             done = true;
             *last = number;
             channel->consumed.store(number, std::memory_order_release);
+            Bell::of(base).ring();
         }
     };
     /// A copy in shared memory of data that is not there.

@@ -290,7 +290,7 @@ private:
         slot.at = Published::here;
         slot.bytes = usize(bytes);
         if (bytes > 0) std::memcpy(slot.small, data, usize(bytes));
-        c.published.store(number, std::memory_order_release);
+        publish(c, number, peer);
     }
     void offer(SharedOperation& o, Kind kind, int peer, const std::byte* data, std::int64_t bytes,
                std::int64_t ld = 0) {
@@ -301,8 +301,12 @@ private:
         slot.bytes = usize(bytes);
         slot.ld = ld;
         order_streaming_stores();
-        c.published.store(number, std::memory_order_release);
+        publish(c, number, peer);
         o.offered.push_back({&c, number});
+    }
+    void publish(Channel& channel, std::uint64_t number, int peer) {
+        channel.published.store(number, std::memory_order_release);
+        Bell::of(bases_[usize(peer)]).ring();
     }
     /// The number of the next item for a peer, once its slot is free.
     std::uint64_t next(Kind kind, int peer) {
