@@ -142,6 +142,7 @@ int make(json source, const MakeChoice& choice, const Catalog& catalog) {
     Progress progress;
     const ResolvedDataset made =
         ensure_dataset(source, catalog, [&](const std::string& line) { progress.message(line); }, memory);
+    if (made.was_there) progress.message(fmt::format("{} was there already: {}", made.name, made.store.string()));
     return show(made.store, choice.as_json);
 }
 

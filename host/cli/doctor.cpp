@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/backend.hpp>
@@ -16,6 +17,8 @@
 #include "core/owned_folder.hpp"
 #include "data/catalog.hpp"
 #include "core/plural.hpp"
+#include "energy/nvml.hpp"
+#include "energy/powercap.hpp"
 #include "launch/in_child.hpp"
 #include "launch/job_queue.hpp"
 #include "launch/child.hpp"
@@ -147,6 +150,28 @@ std::vector<ScratchFolder> scratch_folders() {
     return all;
 }
 
+/// Without energy everything else is measured, so its absence is no fault.
+void check_energy(std::vector<Check>& checks) {
+    const EnergyZones found = find_zones(powercap_folder(), on_virtual_machine());
+    std::vector<std::string> names;
+    for (const EnergyZone& zone : found.zones) names.push_back(zone.name);
+    checks.push_back({"energy of processors",
+                      found.reason.empty() ? fmt::format("{}", fmt::join(names, ", ")) : "none: " + found.reason,
+                      true});
+    // In a process of its own, as every library of a driver.
+    const ChildResult devices = call_in_child(
+        [] {
+            try {
+                return DeviceEnergy::readable();
+            } catch (const EnvironmentError& e) {
+                return std::string("none: ") + e.what();
+            }
+        },
+        60);
+    checks.push_back(
+        {"energy of devices", devices.failure.empty() ? devices.said : "none: NVML " + devices.failure, true});
+}
+
 std::vector<Check> examine(const GlobalOptions& options) {
     std::vector<Check> checks;
     checks.push_back(check("mpiexec", [] {
@@ -168,6 +193,7 @@ std::vector<Check> examine(const GlobalOptions& options) {
                       machine.cpu + ", " + std::to_string(machine.cores) + " cores, " +
                           std::to_string(machine.memory_gib) + " GiB",
                       true});
+    check_energy(checks);
     const PluginCatalog catalog;
     check_plugins(catalog, checks);
     check_backends(catalog, checks);

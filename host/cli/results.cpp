@@ -216,8 +216,8 @@ void add_tag(CLI::App& results, const GlobalOptions& options, Action& action) {
 
 // --- export -------------------------------------------------------------------------------------------------
 
-constexpr const char* exportable[] = {"trials", "latest",      "epochs",        "phases", "volumes",
-                                      "spans",  "evaluations", "verifications", "cells"};
+constexpr const char* exportable[] = {"trials",  "latest", "epochs",      "energy",        "phases",
+                                      "volumes", "spans",  "evaluations", "verifications", "cells"};
 
 constexpr Ending export_endings[] = {{".csv", "csv"}, {".jsonl", "jsonl"}};
 

@@ -22,12 +22,14 @@ Catalog Catalog::at(const std::string& data_dir) {
     return Catalog(from_environment && *from_environment ? from_environment : "datasets");
 }
 
-std::vector<CatalogEntry> Catalog::list() const {
+std::vector<CatalogEntry> Catalog::list(const std::string& beginning) const {
     std::vector<CatalogEntry> entries;
     std::error_code none;
     for (const auto& item : fs::directory_iterator(folder_, none)) {
         auto name = item.path().filename().string();
-        if (!item.is_directory() || name.starts_with('.') || !fs::exists(item.path() / "manifest.json")) continue;
+        if (!name.starts_with(beginning) || name.starts_with('.') || !item.is_directory() ||
+            !fs::exists(item.path() / "manifest.json"))
+            continue;
         CatalogEntry entry{.folder = name, .manifest = {}, .problem = {}};
         try {
             entry.manifest = read_manifest(item.path() / "manifest.json");

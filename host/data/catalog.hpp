@@ -27,7 +27,8 @@ public:
     static Catalog at(const std::string& data_dir);
 
     const std::filesystem::path& folder() const { return folder_; }
-    std::vector<CatalogEntry> list() const;
+    /// Those whose folders begin so.
+    std::vector<CatalogEntry> list(const std::string& beginning = "") const;
     /// The store with this folder name or dataset name, or at this path. Throws DataError naming what there
     /// is.
     std::filesystem::path find(const std::string& name) const;
@@ -42,6 +43,7 @@ struct ResolvedDataset {
     std::string digest;
     std::filesystem::path store;
     int split = 0;
+    bool was_there = false;  ///< nothing had to be made
 };
 
 /// Says which store a mapping means, without making it. The mapping is {"store": name} or {"path": file, "format":

@@ -128,6 +128,7 @@ json to_json(const Manifest& manifest) {
     j["content"] = manifest.content;
     j["digest"] = manifest.digest;
     if (!manifest.checksums.empty()) j["checksums"] = to_json(manifest.checksums);
+    if (!manifest.imported.is_null()) j["imported"] = manifest.imported;
     if (!manifest.report.is_null()) j["report"] = manifest.report;
     return j;
 }
@@ -176,6 +177,7 @@ Manifest manifest_from_json(const json& j, const std::string& file) {
             throw impossible();
         }
     });
+    m.imported = j.value("imported", json());
     m.report = j.value("report", json());
     check_report(m.report, file);
     check_counts(m, file);

@@ -37,6 +37,7 @@ struct Manifest {
     std::string source;                    ///< where it came from, in words
     std::string licence;                   ///< "unknown" if not given
     nlohmann::json options;                ///< import options or generator parameters, all of them
+    nlohmann::json imported = {};          ///< ImportRecord's; null: generated, or a store before 2026-11-29
     nlohmann::json report;  ///< a generator's: wanted beside reached (to_json(ShapeReport)); null: none
 
     bool operator==(const Manifest&) const = default;

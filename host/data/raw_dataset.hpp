@@ -42,7 +42,8 @@ struct RawDataset {
     std::string source;
     std::string licence = "unknown";
     nlohmann::json options = nlohmann::json::object();
-    nlohmann::json report;  ///< of a generator: what was wanted beside what was reached; null: nothing
+    nlohmann::json imported;  ///< what was imported, by content (import_record.hpp); null: not an import
+    nlohmann::json report;    ///< of a generator: what was wanted beside what was reached; null: nothing
 };
 
 }  // namespace gnnbench

@@ -16,7 +16,10 @@
 #include <data/expectation.hpp>
 #include <data/generate.hpp>
 #include <data/import.hpp>
+#include <data/import_record.hpp>
 #include <data/options.hpp>
+
+#include "core/draft_file.hpp"
 
 namespace gnnbench {
 
@@ -83,54 +86,122 @@ std::string as_folder_name(std::string name) {
     return name;
 }
 
-/// Options and the input files' sizes and modification times: a change of either makes another store.
-json import_identity(const Source& s, const json& options) {
-    json files = json::array();
-    for (const auto& file : import_inputs(s.value, s.format)) {
-        std::error_code cause;
-        auto size = fs::file_size(file, cause);
-        if (cause) throw DataError(fmt::format("cannot read {}: {}", file.string(), cause.message()));
-        files.push_back(
-            {fs::weakly_canonical(file).string(), size, fs::last_write_time(file).time_since_epoch().count()});
-    }
-    json identity = {{"format", s.format}, {"options", options}, {"files", files}, {"importers", 1}};
-    const std::string version = importer_version(s.format.empty() ? detect_format(s.value) : s.format);
-    if (!version.empty()) identity["importer"] = version;
-    return identity;
+/// How a file is imported: everything but its bytes that makes another dataset.
+struct ImportSetting {
+    std::string name, format, version;  ///< version: of the importer
+    json options;
+};
+
+ImportSetting import_setting(const Source& s) {
+    if (!fs::exists(s.value)) throw DataError(fmt::format("dataset: there is no file {}", s.value));
+    ImportSetting i{.name = s.name, .format = s.format, .version = {}, .options = {}};
+    if (i.format.empty()) i.format = detect_format(s.value);
+    const auto declared = importer_params(i.format);
+    const auto params = resolve_params(declared, s.rest, fmt::format("options of {} ({})", s.value, i.format));
+    const json other = beyond_defaults(declared, params);
+    if (i.name.empty()) i.name = input_name(s.value) + (other.empty() ? "" : "-" + short_digest(other, 6));
+    i.options = identity_json(declared, params);
+    i.version = importer_version(i.format);
+    return i;
 }
 
-/// Name and store folder for a path or generator, with its options checked.
-std::pair<std::string, std::string> name_and_folder(const Source& s) {
-    std::string name = s.name;
-    json identity;
-    if (s.kind == Source::Kind::generate) {
-        if (name.empty()) name = generated_name(s.value, s.rest);
-        identity = generator_identity(s.value, s.rest);
-    } else {
-        if (!fs::exists(s.value)) throw DataError(fmt::format("dataset: there is no file {}", s.value));
-        auto format = s.format.empty() ? detect_format(s.value) : s.format;
-        auto declared = importer_params(format);
-        auto params = resolve_params(declared, s.rest, fmt::format("options of {} ({})", s.value, format));
-        auto other = beyond_defaults(declared, params);
-        if (name.empty()) name = input_name(s.value) + (other.empty() ? "" : "-" + short_digest(other, 6));
-        identity = import_identity(s, identity_json(declared, params));
-    }
+/// The folder of `name` for this identity.
+std::string folder_of(const std::string& name, json identity) {
     identity["format_version"] = Manifest::format_version;
     identity["name"] = name;
-    return {name, fmt::format("{}-{}", as_folder_name(name), short_digest(identity, 10))};
+    return fmt::format("{}-{}", as_folder_name(name), short_digest(identity, 10));
 }
 
-ResolvedDataset resolve(const Source& s, const Catalog& catalog) {
+/// Where builds before 2026-11-29 put it: by path, size and time of its files.
+std::string folder_by_time(const Source& s, const ImportSetting& i, const ImportRecord& record) {
+    json files = json::array();
+    for (const ImportRecord::File& f : record.files) files.push_back({f.path, f.bytes, f.modified_ns});
+    json identity = {{"format", s.format}, {"options", i.options}, {"files", files}, {"importers", 1}};
+    if (!i.version.empty()) identity["importer"] = i.version;
+    return folder_of(i.name, std::move(identity));
+}
+
+std::string folder_by_content(const ImportSetting& i, const ImportRecord& record) {
+    json files = json::array();
+    for (const ImportRecord::File& f : record.files) files.push_back({f.bytes, f.digest});
+    return folder_of(i.name, {{"how", record.how}, {"files", files}});
+}
+
+struct NamedStore {
+    fs::path path;
+    Manifest manifest;
+};
+
+/// The stores of this name whose folders begin with it.
+std::vector<NamedStore> stores_named(const Catalog& catalog, const std::string& name) {
+    std::vector<NamedStore> found;
+    for (const auto& entry : catalog.list(as_folder_name(name) + "-"))
+        if (entry.problem.empty() && entry.manifest.name == name)
+            found.push_back({catalog.folder() / entry.folder, entry.manifest});
+    return found;
+}
+
+/// The store that was made of the same bytes in the same way; empty: there is none, and the record has their digests. The
+/// bytes are read only where times or paths say that they may be others.
+fs::path imported_store(const Catalog& catalog, const std::string& name, ImportRecord& now) {
+    const auto stores = stores_named(catalog, name);
+    const auto first = [&](auto fits) {
+        for (const NamedStore& store : stores)
+            if (const auto stored = import_record_from_json(store.manifest.imported); stored && fits(*stored, now))
+                return store.path;
+        return fs::path();
+    };
+    if (fs::path store = first(is_untouched); !store.empty()) return store;
+    read_contents(now);
+    return first(is_same);
+}
+
+ResolvedDataset in_store(const std::string& name, const fs::path& store, int split) {
+    ResolvedDataset found{.name = name, .digest = {}, .store = store, .split = split};
+    if (fs::exists(store / "manifest.json")) found.digest = read_manifest(store / "manifest.json").digest;
+    return found;
+}
+
+/// `record`: of an import, what it would be made of; empty before the first call.
+ResolvedDataset resolve(const Source& s, const Catalog& catalog, ImportRecord& record) {
     if (s.kind == Source::Kind::store) {
         auto folder = catalog.find(s.value);
         auto manifest = read_manifest(folder / "manifest.json");
         return {.name = manifest.name, .digest = manifest.digest, .store = folder, .split = s.split};
     }
-    auto [name, folder] = name_and_folder(s);
-    ResolvedDataset found{.name = name, .digest = {}, .store = catalog.folder() / folder, .split = s.split};
-    if (fs::exists(found.store / "manifest.json"))
-        found.digest = read_manifest(found.store / "manifest.json").digest;
-    return found;
+    if (s.kind == Source::Kind::generate) {
+        const std::string name = s.name.empty() ? generated_name(s.value, s.rest) : s.name;
+        return in_store(name, catalog.folder() / folder_of(name, generator_identity(s.value, s.rest)), s.split);
+    }
+    const ImportSetting i = import_setting(s);
+    if (record.files.empty())
+        record = import_record(
+            short_digest({{"format", i.format}, {"options", i.options}, {"importer", i.version}}, 32),
+            import_inputs(s.value, s.format));
+    fs::path store = catalog.folder() / folder_by_time(s, i, record);
+    if (!fs::exists(store / "manifest.json")) store = imported_store(catalog, i.name, record);
+    if (store.empty()) store = catalog.folder() / folder_by_content(i, record);
+    return in_store(i.name, store, s.split);
+}
+
+/// The store of an older build that holds what `made` holds, but not of which bytes it was made; now it does. Empty: there
+/// is none, or it cannot be written.
+fs::path adopted(const Catalog& catalog, const std::string& name, const fs::path& made) {
+    const Manifest own = read_manifest(made / "manifest.json");
+    for (NamedStore& other : stores_named(catalog, name)) {
+        if (other.path == made || !other.manifest.imported.is_null() || other.manifest.digest != own.digest ||
+            other.manifest.options != own.options)
+            continue;
+        try {
+            other.manifest.imported = own.imported;
+            DraftFile draft(other.path / "manifest.json");
+            draft.write(to_json(other.manifest).dump(2) + "\n");
+            draft.publish();
+            return other.path;
+        } catch (const EnvironmentError&) {  // NOLINT(bugprone-empty-catch): then both stay
+        }
+    }
+    return {};
 }
 
 /// A lock held while a store is created; the kernel releases it when the process ends, however it ends.
@@ -201,7 +272,8 @@ ResolvedDataset resolve_expected(const json& source) {
 
 ResolvedDataset resolve_dataset(const json& source, const Catalog& catalog) {
     if (is_expected(source)) return resolve_expected(source);
-    return resolve(split_mapping(source), catalog);
+    ImportRecord record;
+    return resolve(split_mapping(source), catalog, record);
 }
 
 ResolvedDataset ensure_dataset(const json& source, const Catalog& catalog,
@@ -209,13 +281,15 @@ ResolvedDataset ensure_dataset(const json& source, const Catalog& catalog,
                                std::optional<std::uint64_t> memory_bytes) {
     if (is_expected(source)) return resolve_expected(source);
     auto s = split_mapping(source);
-    auto found = resolve(s, catalog);
-    if (found.digest.empty()) {
+    ImportRecord record;
+    auto found = resolve(s, catalog, record);
+    found.was_there = !found.digest.empty();
+    if (!found.was_there) {
         if (progress && !fs::exists(catalog.folder()))
             progress(fmt::format("creating the folder {} for datasets", catalog.folder().string()));
         make_folder(catalog.folder());
         StoreLock lock(found.store, progress);
-        found = resolve(s, catalog);
+        found = resolve(s, catalog, record);
         if (found.digest.empty()) {
             remove_leftovers(found.store);
             if (progress)
@@ -225,8 +299,16 @@ ResolvedDataset ensure_dataset(const json& source, const Catalog& catalog,
             if (memory_bytes) room.memory_bytes = *memory_bytes;
             auto data = make(s, room);
             data.name = found.name;
+            if (s.kind == Source::Kind::path) data.imported = to_json(record);
             found.digest = write_store(found.store, data).digest;
-            remember_written(found.store);
+            if (const fs::path before = adopted(catalog, found.name, found.store); !before.empty()) {
+                std::error_code none;
+                fs::remove_all(found.store, none);
+                found.store = before;
+                found.was_there = true;
+            } else {
+                remember_written(found.store);
+            }
         }
     }
     const auto splits = open_checked(found.store, progress).manifest().splits;

@@ -267,6 +267,7 @@ Manifest write_store(const fs::path& folder, const RawDataset& data) {
         else
             write_arrays(temporary, data, manifest);
         manifest.checksums = compute_checksums(temporary);
+        manifest.imported = data.imported;
         write_manifest(temporary, manifest);
         put_in_place(temporary, target);
     } catch (...) {

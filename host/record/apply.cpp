@@ -29,10 +29,9 @@ constexpr std::int64_t most_ranks = 1 << 20, most_epochs = INT32_MAX;
 
 LineApplier::LineApplier(sqlite::Connection& c)
     : connection_(&c),
-      add_epoch_(
-          c.prepare("INSERT INTO epoch (trial_id, epoch, warmup, loss, wall_s, steps, samples, as_stated) VALUES "
-                    "(?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
-                    "store an epoch")),
+      add_epoch_(c.prepare("INSERT INTO epoch (trial_id, epoch, warmup, loss, wall_s, steps, samples, as_stated, "
+                           "host_energy_j, device_energy_j) VALUES (?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
+                           "store an epoch")),
       add_rank_(c.prepare("INSERT INTO rank_epoch VALUES (?,?,?,?,?,?) ON CONFLICT DO NOTHING",
                           "store an epoch's rank")),
       add_phase_(c.prepare("INSERT INTO rank_phase VALUES (?,?,?,?,?) ON CONFLICT DO NOTHING",
@@ -170,8 +169,10 @@ void LineApplier::epoch(std::int64_t trial, const json& l) {
     const json& ranks = l.at("ranks");
     double slowest_s = 0;
     for (const json& r : ranks) slowest_s = std::max(slowest_s, seconds_of(r.at("wall_s"), "wall_s"));
+    const json& energy = object(l, "energy");
     add_epoch_.run(trial, epoch, flag(l, "warmup"), real(l, "loss"), slowest_s, integer(l, "steps"),
-                   integer(l, "samples"), flag_if_any(l, "as_stated"));
+                   integer(l, "samples"), flag_if_any(l, "as_stated"), real(energy, "host_j"),
+                   real(energy, "device_j"));
     if (connection_->changes() == 0) return;  // already present, with all its ranks: a line is one transaction
     std::int64_t rank = 0;
     for (const json& r : ranks) rank_epoch(trial, epoch, rank++, r);
@@ -200,7 +201,8 @@ bool LineApplier::rank_epoch(std::int64_t trial, std::int64_t epoch, std::int64_
 
 void LineApplier::worker(std::int64_t trial, const json& l) {
     const auto epoch = whole(l, "epoch", 0, most_epochs), rank = whole(l, "rank", 0, most_ranks);
-    add_epoch_.run(trial, epoch, flag(l, "warmup"), std::optional<double>(), 0.0, 0, 0, std::optional<int>());
+    add_epoch_.run(trial, epoch, flag(l, "warmup"), std::optional<double>(), 0.0, 0, 0, std::optional<int>(),
+                   std::optional<double>(), std::optional<double>());
     if (!rank_epoch(trial, epoch, rank, l)) return;
     connection_->prepare("INSERT INTO worker_epoch VALUES (?,?,?,?,?,?,?,?)", "store a worker's epoch")
         .run(trial, epoch, rank, count(l, "steps"), count(l, "samples"), real(l, "loss"),
@@ -289,6 +291,15 @@ void LineApplier::end(std::int64_t trial, const json& l) {
         "store a trial's host memory");
     for (std::size_t r = 0; r < length(l, "host_peak_bytes"); ++r)
         peak.run(integer(entry(l, "host_peak_bytes", r)), trial, r);
+    if (!l.contains("energy")) return;
+    const json &energy = object(l, "energy"), &host = object(energy, "host"), &device = object(energy, "device");
+    connection_
+        ->prepare(
+            "UPDATE trial SET energy_j = ?, host_energy_j = ?, host_energy_reason = ?, device_energy_j = ?, "
+            "device_energy_reason = ? WHERE id = ?",
+            "store a trial's energy")
+        .run(real(energy, "joules"), real(host, "joules"), text(host, "reason"), real(device, "joules"),
+             text(device, "reason"), trial);
 }
 
 void LineApplier::outcome(std::int64_t trial, const json& l) {

@@ -30,7 +30,7 @@ struct TrialRow {
     std::int64_t id = 0;
     TrialStatus status = TrialStatus::running;
     std::string reason, synthetic, approximation, verification_key, score_metric;
-    std::optional<double> epoch_s, sent_bytes, exposed_comm_s, final_loss, test_score, peak_memory;
+    std::optional<double> epoch_s, sent_bytes, exposed_comm_s, final_loss, test_score, peak_memory, energy_j;
     bool oversubscribed = false, aggregated_input = false, volume_differs = false;
 };
 /// By the trial's number in its cell.
@@ -60,7 +60,7 @@ std::map<std::int64_t, TrialsByNumber> read_trials(ComparisonData& data, const s
         "EXISTS (SELECT 1 FROM rerun r WHERE r.cell_id = t.cell_id AND r.machine_id = t.machine_id "
         "AND r.number = t.number AND r.replaces >= t.id), "
         "json_extract(t.provenance, '$.load_average[0]'), coalesce(t.score_metric, ''), c.simulated_on IS NOT "
-        "NULL "
+        "NULL, t.energy_j / nullif(t.measured_epochs, 0) "
         "FROM counted_trials k JOIN trial t ON t.id = k.trial_id JOIN experiment x ON x.id = t.experiment_id "
         "JOIN cell c ON c.id = t.cell_id "
         "WHERE k.experiment_id = ?1 AND k.machine_id = (SELECT id FROM machine WHERE fingerprint = ?2) "
@@ -71,14 +71,23 @@ std::map<std::int64_t, TrialsByNumber> read_trials(ComparisonData& data, const s
     std::map<std::int64_t, TrialsByNumber> all;
     std::set<std::string> lenders;
     while (q.step()) {
-        all[q.integer(0)][q.integer(1)] = {q.integer(15),      trial_status(q.text(2)),
-                                           q.text(3),          q.text(4),
-                                           q.text(5),          q.text(16),
-                                           q.text(21),         q.maybe_real(6),
-                                           q.maybe_real(7),    q.maybe_real(8),
-                                           q.maybe_real(9),    q.maybe_real(10),
-                                           q.maybe_real(11),   q.integer(12) != 0,
-                                           q.integer(13) != 0, !q.is_null(14) && q.integer(14) == 0};
+        all[q.integer(0)][q.integer(1)] = {q.integer(15),
+                                           trial_status(q.text(2)),
+                                           q.text(3),
+                                           q.text(4),
+                                           q.text(5),
+                                           q.text(16),
+                                           q.text(21),
+                                           q.maybe_real(6),
+                                           q.maybe_real(7),
+                                           q.maybe_real(8),
+                                           q.maybe_real(9),
+                                           q.maybe_real(10),
+                                           q.maybe_real(11),
+                                           q.maybe_real(23),
+                                           q.integer(12) != 0,
+                                           q.integer(13) != 0,
+                                           !q.is_null(14) && q.integer(14) == 0};
         ++data.trials;
         data.borrowed += q.integer(17);
         if (q.integer(17) != 0) lenders.insert(q.text(18));
@@ -172,6 +181,7 @@ void summarise(ComparisonCell& cell, const TrialsByNumber& trials, std::vector<s
     cell.final_loss = median_of(ok, &TrialRow::final_loss);
     cell.test_score = median_of(ok, &TrialRow::test_score);
     cell.peak_memory_bytes = median_of(ok, &TrialRow::peak_memory);
+    cell.energy_j_per_epoch = median_of(ok, &TrialRow::energy_j);
 }
 
 /// "counted 120 bytes sent in an epoch, stated 100: 20 more", of the first of the trials that differs.

@@ -39,7 +39,7 @@ struct ComparisonCell {
     std::int64_t of_other_builds = 0;  ///< of the ok trials, those that the build which ran last did not measure
     std::optional<Estimate> epoch_s;
     std::optional<double> sent_bytes_per_epoch;  ///< payload, summed over ranks; medians over trials, as below
-    std::optional<double> exposed_comm_s, final_loss, peak_memory_bytes;
+    std::optional<double> exposed_comm_s, final_loss, peak_memory_bytes, energy_j_per_epoch;
     std::optional<double> test_score;  ///< of score_metric
     std::string score_metric;          ///< "accuracy" or "micro-F1"; empty: nothing was evaluated
 

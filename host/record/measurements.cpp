@@ -88,6 +88,10 @@ Question question(const std::string& metric) {
             "SELECT sum(a.mean_epochs * (a.rows - a.absent)) / nullif(sum(a.rows - a.absent), 0) FROM row_age a "
             "JOIN epoch e ON e.trial_id = a.trial_id AND e.epoch = a.epoch WHERE a.trial_id = ?1 AND NOT e.warmup",
             ""};
+    for (const char* of : {"", "host_", "device_"})
+        if (metric == std::string(of) + "energy_j_per_epoch")
+            return {fmt::format("SELECT {}energy_j / nullif(measured_epochs, 0) FROM trial WHERE id = ?1", of),
+                    ""};
     if (metric == "average_degree") return {"SELECT edges * 1.0 / vertices FROM trial WHERE id = ?1", ""};
     if (metric == "mean_sent_bytes") return {per_rank("avg", "sent_bytes"), ""};
     if (metric == "mean_point_to_point_bytes")

@@ -53,7 +53,7 @@ void add_trials(ExperimentOrigin& origin, const sqlite::Connection& c, std::int6
     auto q = c.prepare(
         "SELECT t.cell_id, t.id, t.number, t.uuid, t.status, t.reason, t.log_tail, t.started, m.fingerprint, "
         "json_extract(t.provenance, '$.version'), json_extract(t.provenance, '$.commit'), t.epoch_s, "
-        "EXISTS (SELECT 1 FROM span s WHERE s.trial_id = t.id) "
+        "EXISTS (SELECT 1 FROM span s WHERE s.trial_id = t.id), t.energy_j / nullif(t.measured_epochs, 0) "
         "FROM counted_trials k JOIN trial t ON t.id = k.trial_id JOIN machine m ON m.id = t.machine_id "
         "WHERE k.experiment_id = ? ORDER BY t.id",
         "read an experiment's trials");
@@ -72,6 +72,7 @@ void add_trials(ExperimentOrigin& origin, const sqlite::Connection& c, std::int6
                           .version = q.text(9),
                           .commit = q.text(10),
                           .epoch_s = q.maybe_real(11),
+                          .energy_j = q.maybe_real(13),
                           .traced = q.integer(12) != 0};
         origin.cells[cell->second].trials.push_back(std::move(trial));
     }

@@ -17,9 +17,9 @@ struct TrialOrigin {
     std::string uuid;
     TrialStatus status = TrialStatus::running;
     std::string reason, log_tail, started;
-    std::string machine;          ///< fingerprint
-    std::string version, commit;  ///< of the build; commit is empty where it was none
-    std::optional<double> epoch_s;
+    std::string machine;                      ///< fingerprint
+    std::string version, commit;              ///< of the build; commit is empty where it was none
+    std::optional<double> epoch_s, energy_j;  ///< the energy of an epoch, mean
     bool traced = false;
 };
 

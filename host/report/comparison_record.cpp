@@ -41,6 +41,7 @@ nlohmann::ordered_json comparison_record(const ComparisonData& data, const Compa
     j["test_accuracy"] = maybe(c.test_score);
     j["score_metric"] = c.score_metric;
     j["peak_memory_bytes"] = maybe_whole(c.peak_memory_bytes);
+    j["energy_j_per_epoch"] = maybe(c.energy_j_per_epoch);
     j["verification"] = to_text(c.verification.status);
     j["verification_reason"] = c.verification.reason;
     j["verified_on_vertices"] = c.verification.sampled_vertices;

@@ -27,7 +27,8 @@ std::string trial_text(const TrialOrigin& t) {
     std::string text = code(t.uuid.substr(0, 8)) + " ";
     if (t.status != TrialStatus::ok || !t.epoch_s) return text + to_text(t.status);
     const Unit unit = time_unit(*t.epoch_s);
-    return text + fmt::format("{} {}", three_digits(*t.epoch_s / unit.size), unit.name);
+    text += fmt::format("{} {}", three_digits(*t.epoch_s / unit.size), unit.name);
+    return t.energy_j ? text + fmt::format(" ({} J)", three_digits(*t.energy_j)) : text;
 }
 
 /// Cell, data, build and trials, as far as they are known.

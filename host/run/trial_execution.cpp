@@ -248,6 +248,7 @@ TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
                                             .verify = order.verify,
                                             .trace_epochs = order.trace_epochs,
                                             .late_step = order.late_step_timeout_s > 0,
+                                            .shares_host = place_.jobs > 1,
                                             .cell = cell});
     const LaunchEnd launched =
         launch_trial(launcher_,

@@ -57,6 +57,12 @@ constexpr std::array all_metrics{
         "how many epochs old the rows of other ranks were, where a scheme computes with old ones: mean over rows, "
         "layers and measured epochs"},
     Metric{"peak_memory_bytes", "B", K::memory, "of the rank that needs most"},
+    Metric{"energy_j_per_epoch", "J", K::time,
+           "energy of an epoch, mean over measured epochs: of the hosts' processors with their DRAM and of the "
+           "devices, "
+           "whoever else uses them"},
+    Metric{"host_energy_j_per_epoch", "J", K::time, "of it, the hosts' processors with their DRAM"},
+    Metric{"device_energy_j_per_epoch", "J", K::time, "of it, the devices"},
     Metric{"edge_cut", "", K::partition, "edges between parts"},
     Metric{"connectivity_minus_one", "", K::partition,
            "sum over vertices of the number of other parts that need it"},
@@ -70,22 +76,13 @@ constexpr std::array all_metrics{
 };
 
 constexpr std::array all_units{
-    ShownUnit{"h", "s", 3600},
-    ShownUnit{"s", "s", 1},
-    ShownUnit{"ms", "s", 1e-3},
-    ShownUnit{"µs", "s", 1e-6},
-    ShownUnit{"B", "B", 1},
-    ShownUnit{"kB", "B", 1e3},
-    ShownUnit{"MB", "B", 1e6},
-    ShownUnit{"GB", "B", 1e9},
-    ShownUnit{"%", "", 1e-2},
-    ShownUnit{"thousand", "", 1e3},
-    ShownUnit{"million", "", 1e6},
-    ShownUnit{"billion", "", 1e9},
-    ShownUnit{"×", "", 1},
-    ShownUnit{"devices", "devices", 1},
-    ShownUnit{"epochs", "epochs", 1},
-    ShownUnit{"", "", 1},
+    ShownUnit{"h", "s", 3600},          ShownUnit{"s", "s", 1},           ShownUnit{"ms", "s", 1e-3},
+    ShownUnit{"µs", "s", 1e-6},         ShownUnit{"B", "B", 1},           ShownUnit{"kB", "B", 1e3},
+    ShownUnit{"MB", "B", 1e6},          ShownUnit{"GB", "B", 1e9},        ShownUnit{"J", "J", 1},
+    ShownUnit{"mJ", "J", 1e-3},         ShownUnit{"kJ", "J", 1e3},        ShownUnit{"MJ", "J", 1e6},
+    ShownUnit{"Wh", "J", 3600},         ShownUnit{"%", "", 1e-2},         ShownUnit{"thousand", "", 1e3},
+    ShownUnit{"million", "", 1e6},      ShownUnit{"billion", "", 1e9},    ShownUnit{"×", "", 1},
+    ShownUnit{"devices", "devices", 1}, ShownUnit{"epochs", "epochs", 1}, ShownUnit{"", "", 1},
 };
 
 template <class All>

@@ -111,6 +111,7 @@ struct TrainedEpoch {
     Volume counted;
     std::vector<RowAges> ages;
     std::int64_t peak_bytes = 0;
+    json energy = {};  ///< of all ranks; null: not known
 };
 
 /// How many epochs from `first` on follow one another without a pause.
@@ -125,10 +126,18 @@ std::int64_t run_length(const Measurement& m, const CollectiveTrainer& trainer, 
 /// The trace has an epoch for each. Collective.
 std::vector<TrainedEpoch> train_run(const Measurement& m, CollectiveTrainer& trainer, std::int64_t first) {
     std::vector<TrainedEpoch> run;
-    timed_epochs(m.group, m.backend, trainer, first, run_length(m, trainer, first),
-                 [&](std::int64_t, const Step& step) {
-                     run.push_back({step, m.counter.take(), trainer.row_ages(), m.backend.memory().peak_bytes});
-                 });
+    const std::int64_t count = run_length(m, trainer, first);
+    if (m.reads_energy()) {
+        finish_given_work(m.group, m.backend);
+        m.energy->begin();
+    }
+    timed_epochs(m.group, m.backend, trainer, first, count, [&](std::int64_t, const Step& step) {
+        run.push_back({step, m.counter.take(), trainer.row_ages(), m.backend.memory().peak_bytes});
+    });
+    if (m.reads_energy()) {
+        m.energy->end(count, std::clamp<std::int64_t>(m.request.cell.warmup - first, 0, count));
+        run.back().energy = m.energy->epoch();
+    }
     return run;
 }
 
@@ -143,6 +152,7 @@ Step write_epoch(const Measurement& m, const CollectiveTrainer& trainer, const T
                  {"samples", step.samples}};
     if (m.as_stated) line["as_stated"] = m.group.maximum({m.as_stated(e, trained.counted) ? 0.0 : 1.0})[0] == 0;
     if (json ages = ages_of(trained.ages, m.group); !ages.is_null()) line["row_ages"] = std::move(ages);
+    if (!trained.energy.is_null()) line["energy"] = trained.energy;
     line["ranks"] =
         m.record.gather(epoch_json(m.backend.trace().times(index), trained.counted, trained.peak_bytes));
     m.record.write("epoch", std::move(line));

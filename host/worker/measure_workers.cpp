@@ -110,10 +110,15 @@ private:
 
 TrialEnd measure_workers(const Measurement& m, IndependentTrainer& trainer) {
     finish_given_work(m.group, m.backend);
+    if (m.reads_energy()) {
+        m.energy->begin();
+        m.group.barrier();
+    }
     WorkerRecorder recorder(m, trainer);
     trainer.train(m.epochs(), recorder);
     recorder.end();
     m.group.wait_for_all();
+    if (m.reads_energy()) m.energy->end(m.epochs(), m.request.cell.warmup);
     m.record.collect_own();
     if (m.group.maximum({recorder.finite() ? 0.0 : 1.0})[0] > 0)
         return {TrialStatus::diverged, "the loss of a batch is not finite"};

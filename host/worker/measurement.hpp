@@ -5,6 +5,7 @@
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/strategy.hpp>
 
+#include "worker/energy.hpp"
 #include "worker/records.hpp"
 #include "worker/request.hpp"
 #include "worker/trial.hpp"
@@ -24,9 +25,12 @@ struct Measurement {
     /// Whether what this rank counted in an epoch is as stated; not set where every epoch has the same, which the
     /// set-up's line states.
     std::function<bool(std::int64_t epoch, const Volume& counted)> as_stated;
+    EnergyMeter* energy = nullptr;  ///< null: of simulated ranks, which take none
 
     std::int64_t epochs() const { return request.cell.warmup + request.cell.epochs; }
     bool warms_up(std::int64_t epoch) const { return epoch < request.cell.warmup; }
+    /// Whether the energy of epochs is read before and after them.
+    bool reads_energy() const { return energy && energy->reads(); }
     bool traces(std::int64_t epoch) const;
     /// Whether the model is evaluated after this epoch, as the cell asks for; the last one always is.
     bool evaluates_after(std::int64_t epoch) const;

@@ -17,6 +17,7 @@
 
 #include "data/npy.hpp"
 #include "launch/program.hpp"
+#include "worker/energy.hpp"
 #include "worker/program_line.hpp"
 #include "worker/verification.hpp"
 #include "worker/workload.hpp"
@@ -257,7 +258,10 @@ private:
 }  // namespace
 
 TrialEnd run_program_trial(const TrialRequest& request, const fs::path& folder, TrialRecord& record) {
-    return ProgramTrial(request, folder, record).run();
+    TrialEnd end = ProgramTrial(request, folder, record).run();
+    if (request.purpose == Purpose::measure)
+        end.energy = EnergyMeter::none("a program: it runs its epochs by itself, and no reading separates them");
+    return end;
 }
 
 }  // namespace gnnbench

@@ -53,6 +53,7 @@ void TrialRecord::write_end(const TrialEnd& end) {
     if (std::exchange(has_ended_, true)) return;
     json line = {{"status", to_text(end.status)}, {"reason", end.reason}, {"notes", end.notes}};
     if (!end.host_peak_bytes.is_null()) line["host_peak_bytes"] = end.host_peak_bytes;
+    if (!end.energy.is_null()) line["energy"] = end.energy;
     write("end", std::move(line));
 }
 

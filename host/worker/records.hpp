@@ -28,6 +28,8 @@ struct TrialEnd {
     /// was measured.
     nlohmann::json host_peak_bytes = {};
     std::int64_t epochs = 0;  ///< that were trained, where ranks advance together
+    /// Of the measured epochs (EnergyMeter::trial); null where nothing was measured.
+    nlohmann::json energy = {};
 };
 
 /// Writes a trial's lines to the journal: rank 0 writes, the others contribute. The fields are those of

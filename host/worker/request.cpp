@@ -64,12 +64,14 @@ json to_json(const TrialRequest& request) {
               {"asks_partitioner", verify.asks_partitioner}}},
             {"trace_epochs", request.trace_epochs},
             {"late_step", request.late_step},
+            {"shares_host", request.shares_host},
             {"cell", to_json(request.cell, JsonFor::worker)}};
 }
 
 TrialRequest request_from_json(const json& j) {
     expect_keys(j, "a trial request",
-                {"trial", "purpose", "journal", "store", "export", "verify", "trace_epochs", "late_step", "cell"});
+                {"trial", "purpose", "journal", "store", "export", "verify", "trace_epochs", "late_step",
+                 "shares_host", "cell"});
     try {
         return {.trial = j.at("trial"),
                 .purpose = purpose_from_text(j.at("purpose")),
@@ -79,6 +81,7 @@ TrialRequest request_from_json(const json& j) {
                 .verify = verify_from_json(j.at("verify")),
                 .trace_epochs = j.at("trace_epochs"),
                 .late_step = j.at("late_step"),
+                .shares_host = j.at("shares_host"),
                 .cell = cell_from_json(j.at("cell"))};
     } catch (const json::exception& error) {
         throw SpecError(std::string("a trial request has a value of a wrong type: ") + error.what());

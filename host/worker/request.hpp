@@ -36,7 +36,8 @@ struct TrialRequest {
     VerifyRequest verify;
     /// Epochs whose spans are kept, warm-up epochs counted; last_epoch: the last that is run. None: no trace.
     std::vector<std::int64_t> trace_epochs;
-    bool late_step = false;  ///< after a measured trial one epoch more is trained and verified
+    bool late_step = false;    ///< after a measured trial one epoch more is trained and verified
+    bool shares_host = false;  ///< other trials may run on this host at the same time
     Cell cell;
 };
 

@@ -387,6 +387,7 @@ int run_simulated_trial(const TrialRequest& request) {
         end = ended_by_exception();
         std::fprintf(stderr, "gnnbench-worker: %s\n", end.reason.c_str());
     }
+    if (request.purpose == Purpose::measure) end.energy = EnergyMeter::none("simulated: no energy is predicted");
     trial.write_end(end);
     return end.status == TrialStatus::ok || end.status == TrialStatus::skipped ? 0 : 1;
 }

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/metered_device.hpp>
 #include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/training/layer_zero.hpp>
 
@@ -239,13 +240,19 @@ private:
                       .counter = counter_,
                       .vertices = work_->data.graph.vertices(),
                       .as_stated = {}};
+        const auto* metered = dynamic_cast<const MeteredDevice*>(plugins_.backend.get());
+        EnergyMeter energy(group_, metered ? metered->device_uuid(kernel_setting(cell_, group_)) : "",
+                           request_.shares_host ? "other trials ran on this host at the same time (--jobs)" : "");
+        m.energy = &energy;
         if (!same_every_epoch_)
             m.as_stated = [this](std::int64_t epoch, const Volume& counted) {
                 return difference(stated_volume(epoch), counted).empty();
             };
-        if (auto* epochs = std::get_if<std::unique_ptr<CollectiveTrainer>>(&trainer_))
-            return measure_epochs(m, **epochs);
-        return measure_workers(m, *std::get<std::unique_ptr<IndependentTrainer>>(trainer_));
+        auto* epochs = std::get_if<std::unique_ptr<CollectiveTrainer>>(&trainer_);
+        TrialEnd end = epochs ? measure_epochs(m, **epochs)
+                              : measure_workers(m, *std::get<std::unique_ptr<IndependentTrainer>>(trainer_));
+        end.energy = energy.trial();
+        return end;
     }
 
     /// Asked for, and of a strategy that has something to be compared with.

@@ -122,8 +122,10 @@ cudaError_t cudaDeviceGetAttribute(int* v, cudaDeviceAttr a, int) {
     *v = a == cudaDevAttrComputeCapabilityMajor ? 9 : 0;
     return cudaSuccess;
 }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int) {
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
     std::snprintf(p->name, sizeof p->name, "emulated device");
+    p->uuid = {};
+    p->uuid.bytes[15] = static_cast<char>(visible_devices().at(static_cast<std::size_t>(device)));
     return cudaSuccess;
 }
 cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int device) {

@@ -137,6 +137,66 @@ TEST_CASE("an import follows its file") {
     CHECK_THAT(message_of<DataError>([&] { catalog.find("g"); }), says("2 datasets named 'g'"));
 }
 
+TEST_CASE("the same bytes are the same dataset, wherever they lie and however old they are") {
+    TempFolder folder;
+    Catalog catalog(folder / "data");
+    const auto file = folder.write("g.txt", "0 1\n1 2\n");
+    const auto age = [](const fs::path& of) {
+        fs::last_write_time(of, fs::file_time_type::clock::now() - std::chrono::hours(5));
+    };
+    const auto ensured = [&](const fs::path& path) { return ensure_dataset({{"path", path.string()}}, catalog); };
+    const auto first = ensured(file);
+    CHECK_FALSE(first.was_there);
+    CHECK(ensured(file).was_there);
+    age(file);
+    const auto touched = ensured(file);
+    CHECK(touched.store == first.store);
+    CHECK(touched.was_there);
+    fs::create_directory(folder / "copies");
+    fs::copy_file(file, folder / "copies" / "g.txt");
+    CHECK(ensured(folder / "copies" / "g.txt").store == first.store);
+    CHECK(resolve_dataset({{"path", (folder / "copies" / "g.txt").string()}}, catalog).digest == first.digest);
+    CHECK(catalog.find("g") == first.store);
+
+    // Other bytes of the same size, and other options, are other datasets; so are the same bytes under another name.
+    folder.write("copies/g.txt", "0 1\n2 1\n");
+    const auto other = ensured(folder / "copies" / "g.txt");
+    CHECK(other.store != first.store);
+    CHECK_FALSE(other.was_there);
+    CHECK(ensured(file).store == first.store);
+    const auto both_ways = ensure_dataset({{"path", file.string()}, {"directed", false}, {"name", "g"}}, catalog);
+    CHECK(both_ways.store != first.store);
+    CHECK(ensure_dataset({{"path", file.string()}, {"name", "h"}}, catalog).name == "h");
+    CHECK_THAT(message_of<DataError>([&] { catalog.find("g"); }), says("3 datasets named 'g'"));
+}
+
+TEST_CASE("a store that an older build imported is found, too, and learns of what bytes it is") {
+    TempFolder folder;
+    Catalog catalog(folder / "data");
+    const auto file = folder.write("g.txt", "0 1\n1 2\n");
+    const json source = {{"path", file.string()}};
+    const auto made = ensure_dataset(source, catalog);
+    // As the older build left it: in a folder named by the file's time, without a record.
+    Manifest manifest = read_manifest(made.store / "manifest.json");
+    manifest.imported = nullptr;
+    const fs::path old = folder / "data" / "g-0123456789";
+    fs::rename(made.store, old);
+    std::ofstream(old / "manifest.json") << to_json(manifest).dump();
+    const auto again = ensure_dataset(source, catalog);
+    CHECK(again.store == old);
+    CHECK(again.was_there);
+    CHECK(again.digest == made.digest);
+    CHECK(catalog.list().size() == 1);
+    CHECK_FALSE(read_manifest(old / "manifest.json").imported.is_null());
+    CHECK(resolve_dataset(source, catalog).store == old);
+    // What it says there may be a stranger's.
+    for (const json& nonsense : {json(7), json{{"how", 3}}, json{{"how", "a"}, {"files", {{{"path", 1}}}}}}) {
+        manifest.imported = nonsense;
+        std::ofstream(old / "manifest.json") << to_json(manifest).dump();
+        CHECK(resolve_dataset(source, catalog).store != old);
+    }
+}
+
 TEST_CASE("a store that somebody changed is found out, once it is asked for") {
     TempFolder folder;
     Catalog catalog(folder.path());

@@ -135,6 +135,42 @@ TEST_CASE("migrating an older database keeps a copy; a migration that fails chan
     CHECK(rows(folder / "r.sqlite.backup-v1-2", "PRAGMA user_version")[0][0] == 1);
 }
 
+TEST_CASE("a database from before energy was recorded keeps its trials, which have none and say so") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    constexpr std::size_t before = 3;  // 0004_energy is next
+    REQUIRE(std::string(shipped_migrations()[before].name) == "0004_energy");
+    {
+        sqlite::Connection c(path, sqlite::Access::read_write);
+        migrate(c, shipped_migrations().first(before));
+        c.execute(
+            "INSERT INTO experiment (id, name, first_seen) VALUES (1, 'sample', '2026-01-01');"
+            "INSERT INTO machine (id, fingerprint, description) VALUES (1, 'f', '{}');"
+            "INSERT INTO cell (id, digest, identity) VALUES (1, 'd', '{\"dataset\": {\"name\": \"ring\", "
+            "\"digest\": "
+            "\"x\"}, \"scheme\": {\"name\": \"serial\", \"label\": \"serial\"}, \"partitioner\": {\"name\": "
+            "\"none\", "
+            "\"label\": \"none\"}, \"kernel\": {\"name\": \"cpu\"}, \"gpus\": 1, \"threads_per_rank\": 1, "
+            "\"precision\": \"float32\", \"model\": {\"layers\": \"gcn\", \"widths\": [4]}, \"train\": "
+            "{\"optimizer\": "
+            "\"adam\", \"lr\": 0.01, \"dropout\": 0}, \"seed\": 1, \"epochs\": 1, \"warmup\": 0, \"slowdown\": "
+            "{\"label\": \"none\"}}');"
+            "INSERT INTO trial (uuid, cell_id, experiment_id, machine_id, number, block, purpose, status, "
+            "started, "
+            "provenance, epoch_s) VALUES ('old', 1, 1, 1, 0, 0, 'measure', 'ok', '2026-01-01', '{}', 2.5);"
+            "INSERT INTO epoch (trial_id, epoch, warmup, wall_s) VALUES (1, 0, 0, 2.5)",
+            "store a trial of the schema before");
+    }
+    Database d(path);
+    CHECK(rows(path,
+               "SELECT trial, epoch_s, energy_j, host_energy_j, host_energy_reason, device_energy_j, "
+               "device_energy_reason FROM latest") ==
+          json{{"old", 2.5, nullptr, nullptr, "not recorded", nullptr, "not recorded"}});
+    CHECK(rows(path, "SELECT epoch, wall_s, host_energy_j, host_energy_reason FROM energy") ==
+          json{{0, 2.5, nullptr, "not recorded"}});
+    CHECK(rows(folder / "r.sqlite.backup-v3", "PRAGMA user_version")[0][0] == before);
+}
+
 TEST_CASE("a migration that ends in the middle of its copy leaves nothing under the copy's name") {
     samples::Folder folder;
     const auto path = folder / "r.sqlite", copy = folder / "r.sqlite.backup-v1";

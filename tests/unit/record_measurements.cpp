@@ -4,10 +4,12 @@
 
 #include "record/database.hpp"
 #include "record/measurements.hpp"
+#include "record_rows.hpp"
 #include "record_samples.hpp"
 
 using namespace gnnbench;
 using nlohmann::json;
+using samples::rows;
 
 TEST_CASE("a database or experiment that is not there has no cells") {
     samples::Folder folder;
@@ -94,6 +96,46 @@ TEST_CASE("metrics of a trial, worked out by hand") {
     CHECK(reader.read(trial + 1, "epoch_s") == std::nullopt);
     CHECK_THROWS_AS(reader.read(trial, "nonsense"), LogicError);
     CHECK(traced_among(path, std::vector<std::int64_t>{trial}).empty());
+}
+
+TEST_CASE("energy is of the measured epochs, and absent where hosts or devices are not known") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const auto cell = samples::cell("mg-gcn", 2);
+    d.register_experiment("sample", "", std::vector<CellRecord>{cell});
+    const json root = {{"reason", "readable by root only"}}, none = {{"reason", "no device"}};
+    const auto add = [&](const char* uuid, int number, const json& energy) {
+        auto lines = samples::whole_trial(uuid, cell, number);
+        for (auto& line : lines) {
+            if (line.at("type") == "end") line["energy"] = energy;
+            if (line.at("type") == "epoch" && line.at("epoch") == 2) line["energy"] = {{"host_j", 4.5}};
+        }
+        REQUIRE(d.apply(lines).problems.empty());
+    };
+    add("cpu", 0, {{"joules", 60.0}, {"host", {{"joules", 60.0}}}, {"device", none}});
+    add("gpu", 1, {{"joules", 90.0}, {"host", {{"joules", 60.0}}}, {"device", {{"joules", 30.0}}}});
+    add("root", 2, {{"host", root}, {"device", {{"joules", 30.0}}}});
+    const auto cells = read_measured(path, std::vector<std::string>{"sample"}).cells;
+    const auto trials = cells.at(0).ok_trials;
+    REQUIRE(trials.size() == 3);
+    CHECK(cells.at(0).energy_j_per_epoch == 25);  // the median of 20 and 30
+    const MetricReader reader(path);
+    CHECK(reader.read(trials[0], "energy_j_per_epoch") == 20);  // of three epochs
+    CHECK(reader.read(trials[0], "host_energy_j_per_epoch") == 20);
+    CHECK(reader.read(trials[0], "device_energy_j_per_epoch") == std::nullopt);
+    CHECK(reader.read(trials[1], "energy_j_per_epoch") == 30);
+    CHECK(reader.read(trials[1], "device_energy_j_per_epoch") == 10);
+    CHECK(reader.read(trials[2], "energy_j_per_epoch") == std::nullopt);
+    CHECK(reader.read(trials[2], "device_energy_j_per_epoch") == 10);
+    CHECK(rows(path, "SELECT host_energy_reason, device_energy_reason FROM trials WHERE trial = 'root'") ==
+          json::array({json::array({"readable by root only", ""})}));
+    CHECK(rows(path,
+               "SELECT epoch, host_energy_j, host_energy_reason, device_energy_reason FROM energy WHERE trial = "
+               "'cpu' AND NOT warmup ORDER BY epoch") ==
+          json{{1, nullptr, "too short, or without a pause before or after it", "no device"},
+               {2, 4.5, "", "no device"},
+               {3, nullptr, "too short, or without a pause before or after it", "no device"}});
 }
 
 TEST_CASE(

@@ -82,6 +82,18 @@ std::string device_name(const KernelSetting& s) {
     return std::string(properties.name) + (shared ? ", shared" : "");
 }
 
+std::string device_uuid(const KernelSetting& s) {
+    const Count found = count_devices();
+    if (found.devices == 0) return {};
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, device_of(s.local_rank, found.devices)), "cudaGetDeviceProperties");
+    std::string text = "GPU";
+    for (std::size_t i = 0; i < sizeof properties.uuid.bytes; ++i)
+        text += fmt::format("{}{:02x}", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                            static_cast<unsigned char>(properties.uuid.bytes[i]));
+    return text;
+}
+
 int use_device(const KernelSetting& s) {
     if (const std::string why = why_no_device(s); !why.empty()) throw EnvironmentError("kernel cuda: " + why);
     const int device = device_of(s.local_rank, count_devices().devices);

@@ -16,6 +16,9 @@ std::string why_no_device(const KernelSetting& setting);
 /// The name of a rank's device: "NVIDIA H100 80GB HBM3".
 std::string device_name(const KernelSetting& setting);
 
+/// The UUID of a rank's device as NVML and nvidia-smi know it: "GPU-", then hexadecimal digits; empty where there is none.
+std::string device_uuid(const KernelSetting& setting);
+
 /// Makes the setting's device the calling thread's, and its context. Throws EnvironmentError with why_no_device.
 int use_device(const KernelSetting& setting);
 

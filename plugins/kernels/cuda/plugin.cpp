@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/backend.hpp>
+#include <gnnbench/metered_device.hpp>
 #include <gnnbench/plugin.hpp>
 
 #include "attention.hpp"
@@ -45,7 +46,7 @@ TransportChoice transport_choice(const std::string& name) {
     return name == "staged" ? TransportChoice::staged : TransportChoice::automatic;
 }
 
-class CudaPlugin final : public BackendPlugin {
+class CudaPlugin final : public BackendPlugin, public MeteredDevice {
 public:
     std::string why_unsupported(const KernelSetting& s) const override {
         if (s.heads > most_heads)
@@ -53,6 +54,7 @@ public:
         return why_no_device(s);
     }
     std::string device_name(const KernelSetting& s) const override { return cuda::device_name(s); }
+    std::string device_uuid(const KernelSetting& s) const override { return cuda::device_uuid(s); }
     std::unique_ptr<Backend> create(const KernelSetting& s) const override {
         // The device first: streams and handles belong to the one that is current when they are made.
         const int device = use_device(s);

@@ -39,8 +39,12 @@ struct Event;
 }  // namespace emulated
 using cudaStream_t = emulated::Stream*;
 using cudaEvent_t = emulated::Event*;
+struct cudaUUID_t {
+    char bytes[16];
+};
 struct cudaDeviceProp {
     char name[256];
+    cudaUUID_t uuid;
 };
 
 const char* cudaGetErrorString(cudaError_t);
