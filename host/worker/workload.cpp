@@ -212,7 +212,7 @@ MadePartition partition_on_root(const Partitioner& partitioner, const PartitionT
     group.broadcast(&found, sizeof found, 0);
     made.kept = found != 0;
     PartitionTask own = task;
-    own.processes = partitioner.collective() ? &group : nullptr;
+    own.processes = partitioner.distributed() ? &group : nullptr;
     if (!made.kept) {
         const auto start = std::chrono::steady_clock::now();
         made.partition =
