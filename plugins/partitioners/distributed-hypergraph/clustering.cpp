@@ -26,6 +26,52 @@ struct Request {
     Weight weight;
 };
 
+/// Sums by label, in a table that is as large as the largest number of labels took.
+class Ratings {
+public:
+    void add(Id label, std::int64_t rating) {
+        if (met_.size() * 2 >= slots_.size()) grow();
+        const std::size_t at = place_of(label);
+        if (slots_[at].rating == 0) {
+            slots_[at].label = label;
+            met_.push_back(at);
+        }
+        slots_[at].rating += rating;
+    }
+    /// Calls use(label, sum), and forgets them.
+    template <class Use>
+    void take(Use&& use) {
+        for (const std::size_t at : met_) {
+            use(slots_[at].label, slots_[at].rating);
+            slots_[at] = {};
+        }
+        met_.clear();
+    }
+
+private:
+    struct Slot {
+        Id label = 0;
+        std::int64_t rating = 0;  ///< 0: free
+    };
+    std::size_t place_of(Id label) const {
+        std::size_t at = mixed(label) & (slots_.size() - 1);
+        while (slots_[at].rating != 0 && slots_[at].label != label) at = (at + 1) & (slots_.size() - 1);
+        return at;
+    }
+    void grow() {
+        std::vector<Slot> before(slots_.size() * 2);
+        std::swap(before, slots_);
+        for (std::size_t& at : met_) {
+            const Slot slot = before[at];
+            at = place_of(slot.label);
+            slots_[at] = slot;
+        }
+    }
+
+    std::vector<Slot> slots_ = std::vector<Slot>(256);
+    std::vector<std::size_t> met_;  ///< slots that are not free
+};
+
 class Clustering {
 public:
     Clustering(const Ranks& ranks, const Level& level, const ClusteringLimits& limits, std::uint64_t seed)
@@ -77,9 +123,10 @@ private:
                 ++counted.back().pins;
             }
             if (counted.size() > told_labels) {
-                std::ranges::nth_element(counted, counted.begin() + told_labels, [&](const Told& a, const Told& b) {
-                    return a.pins != b.pins ? a.pins > b.pins : mixed(seed_, a.label) < mixed(seed_, b.label);
-                });
+                std::ranges::nth_element(
+                    counted, counted.begin() + told_labels, [&](const Told& a, const Told& b) {
+                        return a.pins != b.pins ? a.pins > b.pins : mixed(seed_, a.label) < mixed(seed_, b.label);
+                    });
                 counted.resize(told_labels);
             }
             for (const Told& t : counted) words.insert(words.end(), {t.label, t.pins});
@@ -92,14 +139,13 @@ private:
     /// For each own vertex the leader that it wants to follow; its own where it stays. Only those move that are alone.
     std::vector<Id> choose(int turn) {
         std::vector<Id> wishes(label_.begin(), label_.begin() + level_.vertices.owned());
-        std::vector<std::pair<Id, std::int64_t>> ratings;
         std::ranges::fill(moving_, 0);
         for (Id v = 0; v < level_.vertices.owned(); ++v) {
             const Id own = level_.vertices.global(v);
             if (label_[v] != own || members_[v] != 1) continue;
             const bool refused = refusals_.contains(v);
             if (!refused && mixed(seed_, own) % sub_rounds != static_cast<unsigned>(turn)) continue;
-            wishes[v] = favourite(v, own, ratings);
+            wishes[v] = favourite(v, own);
             moving_[v] = wishes[v] != own;
             if (refused && !moving_[v]) refusals_.erase(v);
         }
@@ -107,28 +153,26 @@ private:
     }
 
     /// r(v, C) = Σ over nets e of v: ω(e) / (|e| − 1) · |e ∩ C|, in integers, which add up to the same in any order.
-    Id favourite(Id v, Id own, std::vector<std::pair<Id, std::int64_t>>& ratings) const {
-        ratings.clear();
-        const auto found = refusals_.find(v);
-        const std::vector<Id>* const refused = found == refusals_.end() ? nullptr : &found->second;
+    Id favourite(Id v, Id own) {
         for (const Id e : level_.nets_of->of(v)) {
             const auto words = told_.of(e);
             if (words.empty()) continue;
             const std::int64_t r = rating_unit / (level_.net_size[e] - 1) * level_.net_weight[e];
             for (std::size_t i = 0; i < words.size(); i += 2)
-                if (words[i] != own) ratings.emplace_back(words[i], r * words[i + 1]);
+                if (words[i] != own) ratings_.add(words[i], r * words[i + 1]);
         }
-        std::ranges::sort(ratings);
+        const auto refused = refusals_.find(v);
+        const auto refuses = [&](Id label) {
+            return refused != refusals_.end() &&
+                   std::ranges::find(refused->second, label) != refused->second.end();
+        };
         Id best = own;
         std::int64_t best_rating = 0;
-        for (std::size_t i = 0; i < ratings.size();) {
-            const Id label = ratings[i].first;
-            std::int64_t rating = 0;
-            for (; i < ratings.size() && ratings[i].first == label; ++i) rating += ratings[i].second;
-            if (refused && std::ranges::find(*refused, label) != refused->end()) continue;
-            if (rating > best_rating || (rating == best_rating && mixed(seed_, label) < mixed(seed_, best)))
+        ratings_.take([&](Id label, std::int64_t rating) {
+            if (rating < best_rating || refuses(label)) return;
+            if (rating > best_rating || mixed(seed_, label) < mixed(seed_, best))
                 best = label, best_rating = rating;
-        }
+        });
         return best;
     }
 
@@ -142,9 +186,8 @@ private:
         Mail<char> answers(mail.size());
         const std::vector<char> admitted = admit(requests.values);
         for (int r = 0; r < ranks_.count(); ++r)
-            answers[usize(r)].assign(
-                admitted.begin() + static_cast<std::ptrdiff_t>(requests.first[usize(r)]),
-                admitted.begin() + static_cast<std::ptrdiff_t>(requests.first[usize(r) + 1]));
+            answers[usize(r)].assign(admitted.begin() + static_cast<std::ptrdiff_t>(requests.first[usize(r)]),
+                                     admitted.begin() + static_cast<std::ptrdiff_t>(requests.first[usize(r) + 1]));
         const Received<char> answer = ranks_.exchange(answers);
         std::ranges::fill(moved_, 0);
         std::int64_t joined = 0;
@@ -205,6 +248,7 @@ private:
     std::vector<char> moved_;     ///< own vertices and ghosts that have
     std::vector<char> touched_;   ///< own nets of which a pin has moved
     NetWords told_;
+    Ratings ratings_;
     /// Of own vertices that wanted to move and found no room: the leaders that had none. They try others in the next
     /// sub-rounds.
     std::unordered_map<Id, std::vector<Id>> refusals_;

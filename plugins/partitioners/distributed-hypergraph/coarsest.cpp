@@ -22,7 +22,8 @@ std::span<const Id> pins_of(const OwnNets& nets, std::size_t net) {
 
 /// The nets of all ranks on each, with their pins' global ids, or about the share of them that `most_pins` allows.
 OwnNets gathered_nets(const Ranks& ranks, const Level& level, std::int64_t most_pins, std::uint64_t seed) {
-    const double share = static_cast<double>(most_pins) / static_cast<double>(std::max<std::int64_t>(1, level.pins));
+    const double share =
+        static_cast<double>(most_pins) / static_cast<double>(std::max<std::int64_t>(1, level.pins));
     std::vector<Id> words;  // of each net its size, weight and pins
     for (Id e = 0; e < level.nets.owned(); ++e) {
         if (level.net_size[e] < 2) continue;
@@ -94,7 +95,8 @@ std::vector<PartId> partition_whole(const Ranks& ranks, const Level& level, Part
     std::vector<PartId> best;
     std::int64_t best_cut = std::numeric_limits<std::int64_t>::max(), best_try = tries;
     for (int i = ranks.rank(); i < tries; i += ranks.count()) {
-        std::vector<PartId> found = partition_multilevel(h, parts, allowed, hypergraph::fast, mixed(seed, usize(i)));
+        std::vector<PartId> found =
+            partition_multilevel(h, parts, allowed, hypergraph::fast, mixed(seed, usize(i)));
         const std::int64_t cut = connectivity_minus_one(h, found, parts);
         if (cut < best_cut) best_cut = cut, best_try = i, best = std::move(found);
     }

@@ -103,20 +103,21 @@ OwnNets without_others(const Ranks& ranks, OwnNets nets) {
 
 }  // namespace
 
-Contraction contract(const Ranks& ranks, const Level& fine, const Clusters& clusters) {
-    const Id owned = fine.vertices.owned();
-    std::vector<Weight> weight;
-    std::vector<Id> number(owned);
-    for (Id v = 0; v < owned; ++v) {
-        number[v] = static_cast<Id>(weight.size());
-        if (clusters.weight[v] > 0) weight.push_back(clusters.weight[v]);
+Numbering numbered(const Ranks& ranks, const Halo& fine, const Clusters& clusters) {
+    Numbering n;
+    std::vector<Id> number(fine.owned());
+    for (Id v = 0; v < fine.owned(); ++v) {
+        number[v] = static_cast<Id>(n.weight.size());
+        if (clusters.weight[v] > 0) n.weight.push_back(clusters.weight[v]);
     }
-    std::vector<std::int64_t> first = ranks.numbered(std::ssize(weight));
-    for (Id& n : number) n += static_cast<Id>(first[usize(ranks.rank())]);
+    n.first = ranks.numbered(std::ssize(n.weight));
+    for (Id& i : number) i += static_cast<Id>(n.first[usize(ranks.rank())]);
+    n.coarse_of = asked(ranks, fine.first(), clusters.leader_of, number);
+    return n;
+}
 
-    Contraction level;
-    level.coarse_of = asked(ranks, fine.vertices.first(), clusters.leader_of, number);
-    std::vector<Id> coarse_of = level.coarse_of;
+Level contracted(const Ranks& ranks, const Level& fine, const Numbering& numbering) {
+    std::vector<Id> coarse_of = numbering.coarse_of;
     coarse_of.resize(fine.vertices.size());
     fine.vertices.push(ranks, coarse_of);
 
@@ -131,8 +132,7 @@ Contraction contract(const Ranks& ranks, const Level& fine, const Clusters& clus
     }
     OwnNets nets = std::move(merged).take();
     if (ranks.count() > 1) nets = without_others(ranks, std::move(nets));
-    level.coarse = level_of(ranks, std::move(first), std::move(weight), std::move(nets));
-    return level;
+    return level_of(ranks, numbering.first, numbering.weight, std::move(nets));
 }
 
 }  // namespace gnnbench::distributed

@@ -3,14 +3,17 @@
 
 namespace gnnbench::distributed {
 
-struct Contraction {
-    Level coarse;
-    std::vector<Id> coarse_of;  ///< of own fine vertices: global id of the coarse vertex
+/// A numbering of clusters: each becomes a vertex of its leader's rank, in the order of the leaders.
+struct Numbering {
+    std::vector<Id> coarse_of;        ///< of own fine vertices: global id of the coarse vertex
+    std::vector<std::int64_t> first;  ///< of the coarse vertices: length ranks + 1
+    std::vector<Weight> weight;       ///< of own coarse vertices
 };
+Numbering numbered(const Ranks& ranks, const Halo& fine, const Clusters& clusters);
 
-/// Every cluster becomes a vertex of its leader's rank. Nets lose repeated pins and vanish with one pin left; those with
-/// the same pins become one. Collective.
-Contraction contract(const Ranks& ranks, const Level& fine, const Clusters& clusters);
+/// The hypergraph of the coarse vertices. Nets lose repeated pins and vanish with one pin left; those with the same pins
+/// become one. Collective.
+Level contracted(const Ranks& ranks, const Level& fine, const Numbering& numbering);
 
 /// For each of `ids`, which any rank may own, what its owner has for it in `values`. Collective.
 template <class T>

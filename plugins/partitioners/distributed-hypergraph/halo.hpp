@@ -51,7 +51,8 @@ public:
     bool owns(Id global) const { return global - own_first_ < owned_; }
     Id global(Id local) const { return local < owned_ ? own_first_ + local : ghosts_[local - owned_]; }
     int owner(Id global) const {
-        return static_cast<int>(std::upper_bound(first_.begin(), first_.end(), std::int64_t{global}) - first_.begin()) -
+        return static_cast<int>(std::upper_bound(first_.begin(), first_.end(), std::int64_t{global}) -
+                                first_.begin()) -
                1;
     }
 

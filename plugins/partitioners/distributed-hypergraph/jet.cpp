@@ -28,7 +28,9 @@ struct Wish {
 /// Gains in classes, the best first: 12 of powers of two, zero, 11 of losses.
 constexpr std::size_t gain_classes = 24;
 std::size_t class_of(NetWeight gain) {
-    const auto log = [](NetWeight g) { return static_cast<std::size_t>(std::bit_width(static_cast<std::uint32_t>(g))) - 1; };
+    const auto log = [](NetWeight g) {
+        return static_cast<std::size_t>(std::bit_width(static_cast<std::uint32_t>(g))) - 1;
+    };
     if (gain > 0) return 11 - std::min<std::size_t>(11, log(gain));
     return gain == 0 ? 12 : 13 + std::min<std::size_t>(10, log(-gain));
 }
@@ -63,7 +65,8 @@ public:
             const bool balanced = rebalance(ranks_, p_, limit_);
             const std::int64_t cut = p_.connectivity_minus_one();
             const bool better = (balanced && !best_balanced_) || (balanced && cut < best_cut_);
-            const double ratio = static_cast<double>(cut) / static_cast<double>(std::max<std::int64_t>(1, best_cut_));
+            const double ratio =
+                static_cast<double>(cut) / static_cast<double>(std::max<std::int64_t>(1, best_cut_));
             if (better && ratio < progress) idle = -1;
             if (better) remember();
             if (!better && ratio > abort_cut_ratio) {
@@ -109,7 +112,8 @@ private:
         moves_.clear();
         for (Id v = 0; v < level_.vertices.owned(); ++v) {
             const BestMove& m = best_move_[v];
-            if (m.to >= 0 && m.to != p_.part_of(v) && !locked_[v] && (m.gain >= 0 || m.gain > -temperature * m.held))
+            if (m.to >= 0 && m.to != p_.part_of(v) && !locked_[v] &&
+                (m.gain >= 0 || m.gain > -temperature * m.held))
                 moves_.push_back({v, m.to});
         }
         leave_out_what_finds_no_room();

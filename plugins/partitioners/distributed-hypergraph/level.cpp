@@ -2,6 +2,7 @@
 // columns, and has ghosts of the nets that its vertices are pins of and of the pins of its nets.
 #include "level.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace gnnbench::distributed {
@@ -23,31 +24,55 @@ struct Pin {
     Id list, member;  ///< global ids: in the list of `list` is `member`
 };
 
-/// The lists of what this rank owns of `first`, from pins that any rank has. Collective.
-Incidence gathered(const Ranks& ranks, const std::vector<std::int64_t>& first, const Mail<Pin>& mail) {
-    const Received<Pin> in = ranks.exchange(mail);
-    const auto own_first = static_cast<Id>(first[usize(ranks.rank())]);
-    const std::size_t owned = usize(first[usize(ranks.rank()) + 1]) - own_first;
-    Incidence lists;
-    lists.offsets.assign(owned + 1, 0);
-    for (const Pin& p : in.values) ++lists.offsets[p.list - own_first + std::size_t{1}];
-    std::partial_sum(lists.offsets.begin(), lists.offsets.end(), lists.offsets.begin());
-    lists.ids.resize(in.values.size());
-    std::vector<std::int64_t> next(lists.offsets.begin(), lists.offsets.end() - 1);
-    // Ranks send their members in ascending order, and own ascending ranges of them.
-    for (const Pin& p : in.values) lists.ids[usize(next[p.list - own_first]++)] = p.member;
-    return lists;
+/// Pins that others own, sent in rounds of bounded size. Collective.
+std::vector<Pin> pins_from_others(const Ranks& ranks, const Incidence& lists, Id own_first,
+                                  const std::vector<std::int64_t>& first) {
+    constexpr std::int64_t most_at_once = std::int64_t{1} << 18;
+    const std::int64_t rounds = ranks.maximum((std::ssize(lists.ids) + most_at_once - 1) / most_at_once);
+    std::vector<Pin> all;
+    std::size_t list = 0;
+    for (std::int64_t round = 0; round < rounds; ++round) {
+        Mail<Pin> mail(usize(ranks.count()));
+        const std::int64_t last = std::min((round + 1) * most_at_once, std::ssize(lists.ids));
+        for (std::int64_t i = round * most_at_once; i < last; ++i) {
+            while (lists.offsets[list + 1] <= i) ++list;
+            const Id member = lists.ids[usize(i)];
+            const auto owner =
+                static_cast<int>(std::upper_bound(first.begin(), first.end(), std::int64_t{member}) -
+                                 first.begin()) -
+                1;
+            if (owner != ranks.rank()) mail[usize(owner)].push_back({member, own_first + static_cast<Id>(list)});
+        }
+        const Received<Pin> in = ranks.exchange(mail);
+        all.insert(all.end(), in.values.begin(), in.values.end());
+    }
+    return all;
 }
 
-/// From `lists` (list i is global id own_first + i, members are global ids), the lists of the members. Collective.
-Incidence turned(const Ranks& ranks, const Incidence& lists, Id own_first, const std::vector<std::int64_t>& first) {
-    Mail<Pin> mail(usize(ranks.count()));
-    for (std::size_t i = 0; i + 1 < lists.offsets.size(); ++i)
-        for (const Id member : lists.of(static_cast<Id>(i))) {
-            const auto owner = std::upper_bound(first.begin(), first.end(), std::int64_t{member}) - first.begin() - 1;
-            mail[usize(owner)].push_back({member, own_first + static_cast<Id>(i)});
-        }
-    return gathered(ranks, first, mail);
+/// From `lists` (list i is global id own_first + i, members are global ids), the lists of the members that this rank owns.
+/// Collective.
+Incidence turned(const Ranks& ranks, const Incidence& lists, Id own_first,
+                 const std::vector<std::int64_t>& first) {
+    const auto first_member = static_cast<Id>(first[usize(ranks.rank())]);
+    const Id members = static_cast<Id>(first[usize(ranks.rank()) + 1]) - first_member;
+    const std::vector<Pin> others = pins_from_others(ranks, lists, own_first, first);
+    const auto for_each_pin = [&](auto&& use) {
+        for (std::size_t i = 0; i + 1 < lists.offsets.size(); ++i)
+            for (const Id member : lists.of(static_cast<Id>(i)))
+                if (member - first_member < members) use(member - first_member, own_first + static_cast<Id>(i));
+        for (const Pin& p : others) use(p.list - first_member, p.member);
+    };
+    Incidence result;
+    result.offsets.assign(members + std::size_t{1}, 0);
+    for_each_pin([&](Id list, Id) { ++result.offsets[list + std::size_t{1}]; });
+    std::partial_sum(result.offsets.begin(), result.offsets.end(), result.offsets.begin());
+    result.ids.resize(usize(result.offsets.back()));
+    std::vector<std::int64_t> next(result.offsets.begin(), result.offsets.end() - 1);
+    for_each_pin([&](Id list, Id member) { result.ids[usize(next[list]++)] = member; });
+    for (Id list = 0; list < members; ++list)
+        std::sort(result.ids.begin() + result.offsets[list],
+                  result.ids.begin() + result.offsets[list + std::size_t{1}]);
+    return result;
 }
 
 /// Sizes, weights and sums, from own nets' weights. Collective.

@@ -8,8 +8,8 @@ namespace gnnbench::distributed {
 
 struct Setting {
     PartId parts = 1;
-    Weight limit = 0;                ///< that a part may weigh
-    std::int64_t most_pins = 0;      ///< of the hypergraph that each rank gets whole
+    Weight limit = 0;            ///< that a part may weigh
+    std::int64_t most_pins = 0;  ///< of the hypergraph that each rank gets whole
     std::uint64_t seed = 0;
 };
 

@@ -12,7 +12,9 @@ class NetWords {
 public:
     explicit NetWords(Id nets) : place_(nets) {}
 
-    std::span<const std::uint32_t> of(Id net) const { return {pool_.data() + place_[net].first, place_[net].length}; }
+    std::span<const std::uint32_t> of(Id net) const {
+        return {pool_.data() + place_[net].first, place_[net].length};
+    }
     void set(Id net, std::span<const std::uint32_t> words);
     /// Ghosts of the nets that `changed` marks get their owners' words; calls arrived(ghost). Collective.
     template <class Arrived>

@@ -25,7 +25,9 @@ public:
     const std::vector<Weight>& part_weights() const { return part_weight_; }
     Weight heaviest() const;
     std::int64_t connectivity_minus_one() const { return cut_; }
-    std::vector<PartId> own_parts() const { return {part_of_.begin(), part_of_.begin() + level_.vertices.owned()}; }
+    std::vector<PartId> own_parts() const {
+        return {part_of_.begin(), part_of_.begin() + level_.vertices.owned()};
+    }
 
     /// Calls use(part, single) for each part that a net meets, ascending.
     template <class Use>

@@ -57,12 +57,11 @@ public:
         distributed::Level level = column_nets(ranks, graph, task.params.choice("weights") == "none");
         const Weight limit = part_limit(ranks, level, task.need.parts, task.params.real("imbalance"));
         const std::int64_t seed = task.params.integer("seed");
-        result.part_of = distributed::partition(
-            ranks, std::move(level),
-            {.parts = task.need.parts,
-             .limit = limit,
-             .most_pins = task.params.integer("coarse_entries"),
-             .seed = seed < 0 ? task.seed : static_cast<std::uint64_t>(seed)});
+        result.part_of = distributed::partition(ranks, std::move(level),
+                                                {.parts = task.need.parts,
+                                                 .limit = limit,
+                                                 .most_pins = task.params.integer("coarse_entries"),
+                                                 .seed = seed < 0 ? task.seed : static_cast<std::uint64_t>(seed)});
         return result;
     }
 };

@@ -9,7 +9,8 @@ Ranks::Ranks(const ProcessGroup* group) : group_(group) {
     rank_ = group->rank();
     count_ = group->size();
     transport_ = group->host_transport();
-    if (!transport_) throw Unsupported("partitions over processes; ranks that share one cannot exchange its messages");
+    if (!transport_)
+        throw Unsupported("partitions over processes; ranks that share one cannot exchange its messages");
 }
 
 void Ranks::add_pair(std::vector<Message>& sends, std::vector<Message>& receives, int peer, const void* out,

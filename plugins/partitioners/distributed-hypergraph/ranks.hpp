@@ -43,7 +43,8 @@ public:
         const std::vector<std::int64_t> coming = exchanged_sizes(bytes);
         Received<T> in;
         in.first.assign(usize(count_) + 1, 0);
-        for (std::size_t r = 0; r < bytes.size(); ++r) in.first[r + 1] = in.first[r] + usize(coming[r]) / sizeof(T);
+        for (std::size_t r = 0; r < bytes.size(); ++r)
+            in.first[r + 1] = in.first[r] + usize(coming[r]) / sizeof(T);
         in.values.resize(in.first.back());
         std::vector<Message> sends, receives;
         for (int r = 0; r < count_; ++r) {

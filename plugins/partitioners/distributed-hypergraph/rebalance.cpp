@@ -99,7 +99,8 @@ void fill_empty_parts(const Ranks& ranks, Partitioned& p) {
         for (Id v = 0; v < vertices.owned(); ++v) {
             if (p.part_of(v) != from) continue;
             const BestMove m = finder.find(p, v, [](PartId) { return false; });
-            const Candidate c{-static_cast<double>(m.held), p.level().vertex_weight[v], vertices.global(v), from, empty};
+            const Candidate c{-static_cast<double>(m.held), p.level().vertex_weight[v], vertices.global(v), from,
+                              empty};
             if (mine.empty())
                 mine.push_back(c);
             else if (before(c, mine[0]))
