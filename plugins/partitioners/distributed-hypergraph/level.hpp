@@ -7,19 +7,10 @@
 #include <gnnbench/graph.hpp>
 #include <gnnbench/partition.hpp>
 
+#include "incidence.hpp"
 #include "halo.hpp"
 
 namespace gnnbench::distributed {
-
-/// Lists of local ids.
-struct Incidence {
-    std::vector<std::int64_t> offsets{0};  ///< length lists + 1
-    std::vector<Id> ids;
-    std::span<const Id> of(Id list) const {
-        return {ids.data() + offsets[list], usize(offsets[list + std::size_t{1}] - offsets[list])};
-    }
-    Id size(Id list) const { return static_cast<Id>(offsets[list + std::size_t{1}] - offsets[list]); }
-};
 
 /// A rank's share of a hypergraph: its vertices with their nets, its nets with their pins.
 struct Level {
