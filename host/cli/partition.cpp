@@ -42,6 +42,7 @@ struct PartitionChoice {
     std::vector<Part> parts{2, 4, 8};
     std::uint64_t seed = 0;
     double limit_s = no_limit_s;
+    int ranks = 1;
     std::string scheme;
     std::vector<std::string> scheme_settings;
     std::vector<std::int64_t> hidden{16};
@@ -84,6 +85,11 @@ std::vector<Candidate> candidates(const PartitionChoice& choice, const PluginCat
         all.push_back(
             {name, plugins.partitioner(name), resolve_params(plugin.params, given, "partitioner " + name)});
     }
+    const auto distributed = [](const Candidate& c) { return c.plugin->distributed(); };
+    if (choice.ranks > 1 && std::ranges::none_of(all, distributed))
+        throw SpecError(fmt::format(
+            "--ranks {} is for partitioners that run over ranks, as distributed-hypergraph; {} run in one process",
+            choice.ranks, fmt::join(names, ", ")));
     return all;
 }
 
@@ -114,8 +120,9 @@ std::optional<StatedScheme> scheme_of(const PartitionChoice& choice, const Plugi
 }
 
 /// `continues`: a failure is one of the facts, as others follow.
-PartitionFacts facts_of(const PartitionChoice& choice, const DatasetView& data, const Candidate& candidate,
-                        Part parts, const std::optional<StatedScheme>& scheme, bool continues) {
+PartitionFacts facts_of(const PartitionChoice& choice, const Store& store, const DatasetView& data,
+                        const Candidate& candidate, Part parts, const std::optional<StatedScheme>& scheme,
+                        bool continues) {
     PartitionFacts facts{.partitioner = candidate.name,
                          .parts = parts,
                          .run = {},
@@ -131,7 +138,10 @@ PartitionFacts facts_of(const PartitionChoice& choice, const DatasetView& data, 
                              .params = candidate.params,
                              .seed = choice.seed};
     try {
-        facts.run = run_partitioner(candidate.name, *candidate.plugin, task, choice.limit_s);
+        facts.run = choice.ranks > 1 && candidate.plugin->distributed()
+                        ? run_distributed(candidate.name, *candidate.plugin, task, store.path(), choice.ranks,
+                                          choice.limit_s)
+                        : run_partitioner(candidate.name, *candidate.plugin, task, choice.limit_s);
     } catch (const OutOfMemory& e) {
         if (!continues) throw;
         facts.failed = std::string("out of memory: ") + e.what();
@@ -156,6 +166,7 @@ std::string command_of(const PartitionChoice& choice) {
                                    fmt::join(choice.parts, ","), fmt::join(choice.partitioners, ","));
     for (const std::string& setting : choice.settings) text += " --set " + setting;
     if (choice.seed != 0) text += fmt::format(" --seed {}", choice.seed);
+    if (choice.ranks > 1) text += fmt::format(" --ranks {}", choice.ranks);
     return text;
 }
 
@@ -173,7 +184,7 @@ int write_lines(const PartitionChoice& choice, const Store& store, const Dataset
         if (candidate.plugin->cuts_vertices())
             throw SpecError("--csv-for counts partitions of vertices; " + candidate.name +
                             " deals edges to parts");
-        const PartitionFacts facts = facts_of(choice, data, candidate, parts, {}, false);
+        const PartitionFacts facts = facts_of(choice, store, data, candidate, parts, {}, false);
         if (facts.skipped()) throw SpecError("no partition to count: " + candidate.name + " " + facts.run.skipped);
         volumes.push_back(partition_volume(graph, facts.run.partition));
     }
@@ -237,7 +248,7 @@ int partition(const PartitionChoice& choice, const Catalog& catalog) {
     std::vector<PartitionFacts> found;
     for (const Part parts : choice.parts)
         for (const Candidate& candidate : all) {
-            found.push_back(facts_of(choice, data, candidate, parts, scheme, several));
+            found.push_back(facts_of(choice, store, data, candidate, parts, scheme, several));
             if (!choice.output.empty()) write_partition(choice, found.back());
             found.back().run.partition = {};  // costs say enough of it
         }
@@ -317,6 +328,11 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
         ->delimiter(',');
     command->add_option("--limit", choice->limit_s, "Seconds after which a partitioner is ended (default: none)")
         ->check(between(0.1, PartitionChoice::no_limit_s));
+    command
+        ->add_option(
+            "--ranks", choice->ranks,
+            "Ranks of this host that a distributed partitioner runs over, each with its rows (default: 1)")
+        ->check(at_least(1));
     command->add_flag(
         "--volume", choice->volume,
         "Also the rows and messages that a part sends in a forward and a backward product, as stated by "

@@ -127,6 +127,9 @@ std::string partition_tables(const std::vector<PartitionFacts>& all, std::int64_
             cut.add(cut_row(f, edges));
         rows.add(row_row(f));
         parts.add(part_row(f));
+        if (f.run.ranks > 1)
+            remarks += fmt::format("{}, {} parts: by {} ranks; memory is of the one that held most\n",
+                                   f.partitioner, f.parts, f.run.ranks);
         if (!f.unbalanced.empty())
             remarks += fmt::format("{}, {} parts: {}\n", f.partitioner, f.parts, f.unbalanced);
         if (f.volume) volumes.add(volume_row(f));
@@ -176,6 +179,7 @@ json to_json(const PartitionFacts& f, bool per_part) {
               {"connectivity_minus_one", f.cost.connectivity_minus_one},
               {"backward_connectivity_minus_one", f.cost.backward_connectivity_minus_one},
               {"empty_parts", f.cost.empty_parts},
+              {"ranks", f.run.ranks},
               {"partition_s", f.run.wall_s},
               {"peak_bytes", f.run.peak_bytes}});
     if (f.cost.replication > 0) j["replication_factor"] = f.cost.replication;

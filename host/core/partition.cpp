@@ -20,6 +20,24 @@ namespace gnnbench {
 Partitioner::~Partitioner() = default;
 std::string Partitioner::outside_input(const Params&) const { return {}; }
 
+RowRange rows_of_rank(const GraphView& graph, int ranks, int rank) {
+    // Rows up to v weigh v + indptr[v]: a rank begins with the first row that exceeds its share of the whole.
+    const std::int64_t whole = graph.vertices() + graph.edges();
+    const auto first_of = [&](int r) {
+        const std::int64_t share = whole / ranks * r + whole % ranks * r / ranks;
+        std::int64_t low = 0, high = graph.vertices();
+        while (low < high) {
+            const std::int64_t middle = low + (high - low) / 2;
+            if (middle + graph.indptr[usize(middle)] < share)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        return low;
+    };
+    return {first_of(rank), rank + 1 == ranks ? graph.vertices() : first_of(rank + 1)};
+}
+
 std::string why_not_alike(const PartitionNeed& need) {
     return need.column_parts > 0 ? "orders rows and columns alike; this scheme needs columns partitioned apart"
                                  : "";

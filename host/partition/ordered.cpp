@@ -19,11 +19,15 @@ std::vector<std::int32_t> wanted_order(const PartitionTask& task) {
 
 }  // namespace
 
-Partition partition_in_order(const Partitioner& partitioner, const PartitionTask& task) {
-    Partition p = partitioner.partition(task);
+void put_in_order(Partition& p, const PartitionTask& task) {
     const GraphView& graph = task.dataset.graph;
     check_partition(p, task.need, {graph.vertices(), graph.edges()});
     if (auto order = wanted_order(task); !order.empty()) p.order = std::move(order);
+}
+
+Partition partition_in_order(const Partitioner& partitioner, const PartitionTask& task) {
+    Partition p = partitioner.partition(task);
+    put_in_order(p, task);
     return p;
 }
 

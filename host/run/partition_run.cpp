@@ -13,11 +13,17 @@
 #include <nlohmann/json.hpp>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/temporary_folder.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "data/options.hpp"
 #include "launch/in_child.hpp"
+#include "launch/machine.hpp"
 #include "launch/oom_killer.hpp"
+#include "launch/trial.hpp"
 #include "partition/ordered.hpp"
+#include "partition/peak_memory.hpp"
+#include "worker/partition_request.hpp"
 
 namespace gnnbench {
 namespace {
@@ -43,43 +49,19 @@ private:
     std::int32_t* data_;
 };
 
-/// A line of /proc/self/status in bytes: "VmHWM".
-std::int64_t own_memory(const std::string& field) {
-    std::ifstream in("/proc/self/status");
-    for (std::string line; std::getline(in, line);)
-        if (line.starts_with(field + ":")) return std::stoll(line.substr(field.size() + 1)) * 1024;
-    return 0;
-}
-
-/// Makes the graph resident, so that its pages do not count as the partitioner's.
-void touch(const GraphView& graph) {
-    constexpr std::size_t page = 4096;
-    volatile char sum = 0;
-    const auto walk = [&](auto array) {
-        const auto bytes = std::as_bytes(array);
-        for (std::size_t i = 0; i < bytes.size(); i += page)
-            sum = static_cast<char>(sum + static_cast<char>(bytes[i]));
-    };
-    walk(graph.indptr);
-    walk(graph.indices);
-    walk(graph.weights);
-}
-
 /// What the child says: how it ended, and its numbers.
 json partition_here(const Partitioner& partitioner, const PartitionTask& task, SharedNumbers& out) {
-    touch(task.dataset.graph);
-    std::ofstream("/proc/self/clear_refs") << "5";  // the peak counts from here
-    const std::int64_t before = own_memory("VmRSS");
+    const GraphView& graph = task.dataset.graph;
+    touch_rows(graph, {0, graph.vertices()});
+    const PeakMemory memory;
     const auto start = std::chrono::steady_clock::now();
     const Partition p = partition_in_order(partitioner, task);
     const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const std::int64_t peak = own_memory("VmHWM");
+    const std::int64_t peak = memory.bytes();
     std::ranges::copy(p.part_of, out.data());
     std::ranges::copy(p.order, out.data() + p.part_of.size());
     std::ranges::copy(p.part_of_entry, out.data() + 2 * p.part_of.size());
-    return {{"wall_s", wall_s},
-            {"peak_bytes", std::max<std::int64_t>(peak - before, 0)},
-            {"ordered", !p.order.empty()}};
+    return {{"wall_s", wall_s}, {"peak_bytes", peak}, {"ordered", !p.order.empty()}};
 }
 
 std::string partition_and_say(const Partitioner& partitioner, const PartitionTask& task, SharedNumbers& out) {
@@ -140,6 +122,61 @@ PartitionRun run_partitioner(const std::string& name, const Partitioner& partiti
         .parts = task.need.parts, .part_of = {numbers.data(), numbers.data() + n}, .column_part_of = {}};
     if (said.at("ordered")) run.partition.order.assign(numbers.data() + n, numbers.data() + 2 * n);
     run.partition.part_of_entry.assign(numbers.data() + 2 * n, numbers.data() + 2 * n + entries);
+    return run;
+}
+
+namespace {
+
+/// What the ranks say: how they ended, and their numbers. Throws EnvironmentError where they do not start or end in time.
+json partition_over_ranks(const std::string& name, const PartitionRequest& request, int ranks, double limit_s,
+                          const std::filesystem::path& folder) {
+    const std::filesystem::path file = folder / "request.json";
+    std::ofstream(file) << to_json(request);
+    const RankLoad load{.ranks = ranks, .threads_per_rank = 1, .cores = usable_cores()};
+    const ProgramOutput out =
+        run_workers(find_mpiexec(), load, {"--partition", file.string()}, "partition", limit_s);
+    const std::size_t at = out.text.find(partition_mark);
+    if (at == std::string::npos)
+        throw Error(fmt::format("partitioner {} over {} ranks ended with {} and without parts; the ranks said: {}",
+                                name, ranks, out.exit_code, out.text.substr(0, 2000)));
+    const std::size_t begin = at + std::string_view(partition_mark).size();
+    return json::parse(out.text.substr(begin, out.text.find('\n', begin) - begin));
+}
+
+}  // namespace
+
+PartitionRun run_distributed(const std::string& name, const Partitioner& partitioner, const PartitionTask& task,
+                             const std::filesystem::path& store, int ranks, double limit_s) {
+    const GraphView& graph = task.dataset.graph;
+    PartitionRun run;
+    run.skipped = why_not_served(partitioner, {graph.vertices(), graph.edges(), !graph.weights.empty()}, task.need,
+                                 task.params);
+    if (!run.skipped.empty()) return run;
+    const TemporaryFolder folder("partition");
+    const PartitionRequest request{.store = std::filesystem::absolute(store).string(),
+                                   .partitioner = name,
+                                   .params = to_json(task.params),
+                                   .parts = task.need.parts,
+                                   .seed = task.seed,
+                                   .output = (folder.path() / "parts").string()};
+    std::ofstream(request.output).close();
+    std::filesystem::resize_file(request.output, usize(graph.vertices()) * sizeof(Part));
+    const json said = partition_over_ranks(name, request, ranks, limit_s, folder.path());
+    if (said.contains("failed")) {
+        if (said["failed"] != "unsupported") throw_again(said["failed"], said["why"]);
+        run.skipped = said["why"];
+        return run;
+    }
+    run.ranks = ranks;
+    run.wall_s = said.at("wall_s");
+    run.peak_bytes = said.at("peak_bytes");
+    run.partition = {
+        .parts = task.need.parts, .part_of = std::vector<Part>(usize(graph.vertices())), .column_part_of = {}};
+    std::ifstream parts(request.output, std::ios::binary);
+    if (!parts.read(reinterpret_cast<char*>(run.partition.part_of.data()),
+                    std::ssize(run.partition.part_of) * std::int64_t{sizeof(Part)}))
+        throw EnvironmentError(fmt::format("cannot read the parts that ranks wrote to '{}'", request.output));
+    put_in_order(run.partition, task);
     return run;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include <gnnbench/partition.hpp>
@@ -10,6 +11,7 @@ namespace gnnbench {
 struct PartitionRun {
     Partition partition;
     std::string skipped;  ///< why there is none; empty if there is
+    int ranks = 1;        ///< that made it together
     double wall_s = 0;
     /// The most memory that the process held during it, above what it held before, the graph being resident. Not that
     /// of a program that it started.
@@ -22,5 +24,10 @@ struct PartitionRun {
 /// `skipped`.
 PartitionRun run_partitioner(const std::string& name, const Partitioner& partitioner, const PartitionTask& task,
                              double limit_s);
+
+/// The same for a distributed partitioner, by ranks of this host, which each read their rows of the store and write their
+/// parts. `peak_bytes` is that of the rank that held most.
+PartitionRun run_distributed(const std::string& name, const Partitioner& partitioner, const PartitionTask& task,
+                             const std::filesystem::path& store, int ranks, double limit_s);
 
 }  // namespace gnnbench

@@ -17,6 +17,7 @@
 #include "worker/calibration.hpp"
 #include "worker/hosts.hpp"
 #include "worker/late_files.hpp"
+#include "worker/partition_ranks.hpp"
 #include "worker/probe.hpp"
 #include "worker/program_trial.hpp"
 #include "worker/simulated_trial.hpp"
@@ -87,6 +88,7 @@ int run_rank(int argc, char** argv) {
     std::signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` writes fail, with an error
     if (argc == 2 && std::string_view(argv[1]) == "--probe") return probe_ranks();
     if (argc == 3 && std::string_view(argv[1]) == "--calibrate") return calibrate_ranks(argv[2]);
+    if (argc == 3 && std::string_view(argv[1]) == "--partition") return partition_ranks(argv[2]);
     if (argc != 2) {
         std::fprintf(stderr, "usage: gnnbench-worker request.json (gnnbench run starts it)\n");
         return 2;

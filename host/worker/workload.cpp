@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <new>
 
@@ -199,6 +200,20 @@ Partition made_on_root(const Partitioner& partitioner, const PartitionTask& task
     return p;
 }
 
+/// All ranks partition; rank 0 gets the whole partition.
+Partition made_together(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group) {
+    const Partition own = partitioner.partition(task);
+    Partition p{.parts = task.need.parts, .part_of = {}, .column_part_of = {}};
+    const char* const bytes = reinterpret_cast<const char*>(own.part_of.data());
+    for (const std::string& rows : group.gather({bytes, own.part_of.size() * sizeof(Part)})) {
+        const std::size_t before = p.part_of.size();
+        p.part_of.resize(before + rows.size() / sizeof(Part));
+        std::memcpy(p.part_of.data() + before, rows.data(), rows.size());
+    }
+    if (group.rank() == 0) put_in_order(p, task);
+    return p;
+}
+
 }  // namespace
 
 MadePartition partition_on_root(const Partitioner& partitioner, const PartitionTask& task,
@@ -212,11 +227,11 @@ MadePartition partition_on_root(const Partitioner& partitioner, const PartitionT
     group.broadcast(&found, sizeof found, 0);
     made.kept = found != 0;
     PartitionTask own = task;
-    own.processes = partitioner.collective() ? &group : nullptr;
+    own.processes = partitioner.distributed() ? &group : nullptr;
     if (!made.kept) {
         const auto start = std::chrono::steady_clock::now();
         made.partition =
-            own.processes ? partition_in_order(partitioner, own) : made_on_root(partitioner, own, group);
+            own.processes ? made_together(partitioner, own, group) : made_on_root(partitioner, own, group);
         made.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         if (place && group.rank() == 0 && made.wall_s >= kept_from_s)
             place->cache.keep(place->key, {made.partition, made.wall_s});

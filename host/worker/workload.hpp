@@ -66,8 +66,8 @@ struct MadePartition {
     bool kept = false;  ///< it was made earlier
 };
 
-/// Rank 0 partitions, unless the partitioner is collective or the partition is kept in `place` (none: nullptr); what took
-/// long is kept there. The partition is then on rank 0, perhaps on others. Collective; if rank 0 fails, all throw an
+/// Rank 0 partitions, or all ranks where the partitioner is distributed, unless the partition is kept in `place`
+/// (none: nullptr); what took long is kept there. The partition is then on rank 0. Collective; if rank 0 fails, all throw an
 /// error of its kind. Checks the partition; `task.processes` is set here.
 MadePartition partition_on_root(const Partitioner& partitioner, const PartitionTask& task,
                                 const ProcessGroup& group, const PartitionPlace* place);

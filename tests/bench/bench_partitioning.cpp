@@ -14,6 +14,7 @@
 
 #include "partitioning/cases.hpp"
 #include "partitioning/measured.hpp"
+#include "partitioning/over_ranks.hpp"
 #include "partitioning/peers.hpp"
 #include "partitioning/peers_table.hpp"
 #include "partitioning/scaling.hpp"
@@ -35,6 +36,8 @@ int main(int argc, char** argv) {
     int seeds = 3;
     std::string output, mtkahypar, kaminpar, only, preset = "default";
     std::vector<double> edges;
+    std::vector<int> ranks;
+    double largest = 0;
     Part parts = 64;
     CommandLine app{"volume and time of partitioners on the same graphs, weights and imbalance"};
     app.add("--scale", scale, "size of the graphs, 1: 90,000 to 200,000 vertices").within(0.001, 10.0);
@@ -47,6 +50,8 @@ int main(int argc, char** argv) {
     app.add("--scaling", edges, "instead: time and memory of graphs of so many million entries")
         .within(0.01, 500.0);
     app.add("--parts", parts, "for --scaling").within(2, 100000);
+    app.add("--ranks", ranks, "instead: partitioners over so many ranks, several numbers to compare").within(1, 64);
+    app.add("--largest", largest, "with --ranks: a graph of about so many million entries").within(0.01, 2000.0);
     app.add("--output", output, "also write the table to this file");
     if (const auto code = app.parse(argc, argv)) return *code;
 
@@ -61,8 +66,11 @@ int main(int argc, char** argv) {
     bool sound = true;
     try {
         if (!edges.empty()) text = scaling_table(catalog, edges, parts, imbalance);
+        if (!ranks.empty())
+            text = largest > 0 ? largest_over_ranks(catalog, largest, ranks, imbalance)
+                               : over_ranks_table(catalog, scale, ranks, seeds, imbalance, only);
         for (const PartitioningCase& c : partitioning_cases(scale)) {
-            if (!edges.empty() || c.label().find(only) == std::string::npos) continue;
+            if (!edges.empty() || !ranks.empty() || c.label().find(only) == std::string::npos) continue;
             const std::string room = fmt::format("{}", imbalance);
             std::vector<Measured> cuts, owns;
             for (int seed = 1; seed <= seeds; ++seed) {  // in turn, so that a busy machine slows both

@@ -29,8 +29,8 @@ std::vector<NamedGraph> all_graphs() {
 
 TEST_CASE("contract: there are partitioners, and none is refused", "[contract][partitioner]") {
     const auto names = catalog().names(PluginKind::partitioner);
-    for (const char* shipped : {"bfs", "block", "command", "degree-balanced", "file", "hypergraph", "metis",
-                                "libra", "random", "stochastic-hypergraph"})
+    for (const char* shipped : {"bfs", "block", "command", "degree-balanced", "distributed-hypergraph", "file",
+                                "hypergraph", "libra", "metis", "random", "stochastic-hypergraph"})
         CHECK(std::find(names.begin(), names.end(), shipped) != names.end());
     for (const ListedPlugin& p : catalog().list()) {
         if (p.kind != PluginKind::partitioner) continue;

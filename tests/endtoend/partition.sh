@@ -32,6 +32,24 @@ grep -qE '^block +2 +1\.0 +1 +4 +1\.000 +11 +1\.000$' out || fail "two halves: e
 [[ "$(wc -L <out)" -le 80 ]] || fail "two halves: wider than 80 columns"
 [[ "$(tail -c 32 parts.npy | od -An -v -t d4 | xargs)" == "0 0 0 0 1 1 1 1" ]] || fail "two halves: parts.npy holds other parts"
 
+# Over ranks, which each read their rows and write their parts: the same as in one process.
+seq 0 599 | awk '{ if ($1 % 20 < 19) print $1, $1 + 1; if ($1 < 580) print $1, $1 + 20 }' >mesh.txt
+gnnbench dataset import mesh.txt --format edge-list --name mesh --set directed=false
+for ranks in 1 3; do
+    gnnbench partition mesh --parts 4 --partitioner distributed-hypergraph --ranks "$ranks" --output "mesh.$ranks"
+    expect_code 0 "a mesh over $ranks ranks"
+done
+expect_text out "distributed-hypergraph, 4 parts: by 3 ranks" "a mesh over 3 ranks"
+cmp mesh.1 mesh.3 || fail "a mesh over ranks: other parts than in one process"
+[[ "$(sort mesh.3 | uniq -c | awk '{ print $2 }' | xargs)" == "0 1 2 3" ]] || fail "a mesh over ranks: expected parts 0 to 3"
+gnnbench partition mesh --parts 4 --partitioner distributed-hypergraph,block --ranks 2 --set distributed-hypergraph.order=rcm --json
+expect_code 0 "ranks, and a partitioner without"
+expect_text out '"ranks": 2' "ranks, and a partitioner without"
+gnnbench partition path --parts 2 --partitioner distributed-hypergraph --ranks 2 --set weights=nonzeros --set imbalance=0
+expect_code 0 "two vertices a rank"
+refused "--ranks 2 is for partitioners that run over ranks" "ranks of a partitioner without" path --partitioner metis --ranks 2
+refused "--ranks" "no ranks" path --ranks 0
+
 # As lines, which the partitioner `file` reads again.
 gnnbench partition path --parts 2 --partitioner block --output halves.part
 [[ "$(xargs <halves.part)" == "0 0 0 0 1 1 1 1" ]] || fail "two halves: halves.part holds $(xargs <halves.part)"

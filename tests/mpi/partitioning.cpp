@@ -17,6 +17,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/partition.hpp>
 #include <gnnbench/transport.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "worker/workload.hpp"
 #include "mpi/mpi.hpp"
@@ -40,9 +41,23 @@ private:
     std::function<void()> fail_;
 };
 
+/// Gives each row the number of the rank that it is a row of.
+class ByRank final : public Partitioner {
+public:
+    std::string why_unsupported(const GraphSize&, const PartitionNeed&, const Params&) const override {
+        return {};
+    }
+    bool distributed() const override { return true; }
+    Partition partition(const PartitionTask& task) const override {
+        const RowRange rows = rows_of_rank(task.dataset.graph, task.processes->size(), task.processes->rank());
+        return {.parts = task.need.parts,
+                .part_of = std::vector<Part>(usize(rows.count()), task.processes->rank()),
+                .column_part_of = {}};
+    }
+};
+
 /// "oom: …", "error: …", or "parts: …" on this rank.
-std::string outcome(const ProcessGroup& group, std::function<void()> fail) {
-    const Failing partitioner(std::move(fail));
+std::string outcome(const ProcessGroup& group, const Partitioner& partitioner) {
     const std::vector<std::int64_t> indptr(4);
     const DatasetView data{.name = "",
                            .graph = {.indptr = indptr, .indices = {}, .weights = {}},
@@ -51,7 +66,8 @@ std::string outcome(const ProcessGroup& group, std::function<void()> fail) {
                            .split = {}};
     try {
         const Partition p = make_partition(
-            partitioner, {.dataset = data, .model = {}, .need = {.parts = 2}, .params = {}, .seed = 1}, group);
+            partitioner, {.dataset = data, .model = {}, .need = {.parts = group.size()}, .params = {}, .seed = 1},
+            group);
         return fmt::format("parts: {}, order: {}", fmt::join(p.part_of, " "), fmt::join(p.order, " "));
     } catch (const OutOfMemory& e) {
         return std::string("oom: ") + e.what();
@@ -62,16 +78,20 @@ std::string outcome(const ProcessGroup& group, std::function<void()> fail) {
     }
 }
 
-bool all_say(const ProcessGroup& group, const char* expected, std::function<void()> fail) {
+bool all_say(const ProcessGroup& group, const char* expected, const Partitioner& partitioner) {
     bool right = true;
     int rank = 0;
-    for (const std::string& said : group.all_gather(outcome(group, std::move(fail)))) {
+    for (const std::string& said : group.all_gather(outcome(group, partitioner))) {
         if (said != expected && group.rank() == 0)
             std::printf("rank %d: expected '%s', found '%s'\n", rank, expected, said.c_str());
         right = right && said == expected;
         ++rank;
     }
     return right;
+}
+
+bool all_say(const ProcessGroup& group, const char* expected, std::function<void()> fail) {
+    return all_say(group, expected, Failing(std::move(fail)));
 }
 
 std::string index_text(const IndexMap& index) {
@@ -114,6 +134,7 @@ int main(int argc, char** argv) {
     {
         const ProcessGroup world = mpi_world();
         right &= all_say(world, "parts: 0 1 0, order: 2 0 1", [] {});
+        right &= all_say(world, "parts: 0 1 2, order: ", ByRank());
         right &= all_say(world, "oom: the partitioner asked for 900 GiB",
                          [] { throw OutOfMemory("the partitioner asked for 900 GiB"); });
         right &= all_say(world, "oom: the host has no memory left to partition the graph in",

@@ -56,9 +56,20 @@ struct PartitionTask {
     PartitionNeed need;
     const Params& params;
     std::uint64_t seed = 0;  ///< the cell's; a deterministic partitioner ignores it
-    /// The trial's ranks, for a collective partitioner; nullptr: this process is alone.
+    /// The ranks that partition together, for a distributed partitioner; nullptr: this process is alone.
     const ProcessGroup* processes = nullptr;
 };
+
+/// Rows first … last − 1.
+struct RowRange {
+    std::int64_t first = 0, last = 0;
+    std::int64_t count() const { return last - first; }
+    bool operator==(const RowRange&) const = default;
+};
+
+/// The rows of one rank of a distributed partitioner: consecutive, and with about as many vertices and entries together
+/// as any other rank has. Reads a few row pointers.
+RowRange rows_of_rank(const GraphView& graph, int ranks, int rank);
 
 /// Why a partitioner that orders rows and columns alike does not support this; empty if it does.
 std::string why_not_alike(const PartitionNeed& need);
@@ -81,10 +92,11 @@ public:
     /// Throws OutOfMemory where memory does not suffice (the trial ends as `oom`), Unsupported where the graph turns
     /// out to be one that it cannot serve (`skipped`), DataError for a file that it cannot use.
     virtual Partition partition(const PartitionTask& task) const = 0;
-    /// Whether partition() is collective over `task.processes`: each rank calls it and gets the whole partition.
-    /// Otherwise rank 0 calls it alone, without processes, and the host sends the partition to the others. A collective
-    /// partitioner serves a process that is alone, too.
-    virtual bool collective() const { return false; }
+    /// Whether partition() is collective over `task.processes`: each rank calls it, reads of the graph only the rows that
+    /// rows_of_rank() gives it, and returns their parts alone in `part_of`, without any other array; what it throws, all
+    /// ranks throw. Otherwise rank 0 calls it alone, without processes, and the host sends the partition to the others. A
+    /// distributed partitioner serves a process that is alone, too.
+    virtual bool distributed() const { return false; }
     /// Whether it deals entries to parts, as a need with vertex_cut requests; else it deals whole vertices.
     virtual bool cuts_vertices() const { return false; }
     /// A digest of what partition() reads besides its task, such as a file that a parameter names; empty: nothing.

@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "plugin/loader.hpp"
+
+namespace gnnbench::bench {
+
+/// Partitioners over ranks beside `hypergraph` and METIS in one process, on a mesh, communities and a power law in 64 parts:
+/// volume, time and memory; a table in Markdown. `only`: of the graphs whose name contains it.
+std::string over_ranks_table(const PluginCatalog& catalog, double scale, const std::vector<int>& ranks, int seeds,
+                             double imbalance, const std::string& only);
+
+/// Of the partitioner over so many ranks on a graph of about so many million entries, without the serial ones.
+std::string largest_over_ranks(const PluginCatalog& catalog, double millions, const std::vector<int>& ranks,
+                               double imbalance);
+
+}  // namespace gnnbench::bench
