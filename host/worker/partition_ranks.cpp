@@ -9,9 +9,9 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
 
-#include "core/mpi_check.hpp"
 #include "data/options.hpp"
 #include "data/store.hpp"
+#include "mpi/mpi.hpp"
 #include "partition/peak_memory.hpp"
 #include "plugin/agreement.hpp"
 #include "plugin/loader.hpp"
@@ -67,18 +67,17 @@ void say(const json& line) {
 }
 
 /// Other ranks may wait for this one, so it ends them all.
-void end_all(const char* kind, const char* why) {
+[[noreturn]] void end_all(const char* kind, const char* why) {
     say({{"failed", kind}, {"why", why}});
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    mpi_abort(1);
 }
 
 }  // namespace
 
 int partition_ranks(const char* request) {
-    int provided = 0;
-    check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    mpi_start();
     try {
-        const ProcessGroup world = ProcessGroup::world();
+        const ProcessGroup world = mpi_world();
         json line;
         try {
             line = partitioned(read_partition_request(request), world);
@@ -95,7 +94,7 @@ int partition_ranks(const char* request) {
     } catch (const std::exception& e) {
         end_all("other", e.what());
     }
-    check_mpi(MPI_Finalize(), "MPI_Finalize");
+    mpi_finish();
     return 0;
 }
 

@@ -14,6 +14,7 @@
 #include <gnnbench/usize.hpp>
 
 #include "contract/graphs.hpp"
+#include "mpi/mpi.hpp"
 #include "plugin/loader.hpp"
 
 using namespace gnnbench;
@@ -126,7 +127,7 @@ TEST_CASE("ranks' rows follow each other, and weigh about the same") {
 }
 
 TEST_CASE("a partition over ranks is valid, from each rank's own rows alone, and the same again") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     REQUIRE_FALSE(distributed().empty());
     for (const Distributed& d : distributed())
         for (const NamedGraph& g : some_graphs())
@@ -149,7 +150,7 @@ TEST_CASE("a partition over ranks is valid, from each rank's own rows alone, and
 }
 
 TEST_CASE("parts made over ranks weigh what the imbalance allows") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     for (const Distributed& d : distributed())
         for (const NamedGraph& g : {graphs::known_symmetric(graphs::grid(50)), graphs::disconnected(500)})
             for (const char* weights : {"none", "nonzeros"}) {
@@ -163,7 +164,7 @@ TEST_CASE("parts made over ranks weigh what the imbalance allows") {
 }
 
 TEST_CASE("distributed-hypergraph: the same partition at any number of ranks, about as good as hypergraph's") {
-    const ProcessGroup world = ProcessGroup::world();
+    const ProcessGroup world = mpi_world();
     for (const Distributed& d : distributed()) {
         if (d.name != "distributed-hypergraph") continue;
         for (const NamedGraph& g : some_graphs()) {

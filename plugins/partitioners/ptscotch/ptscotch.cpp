@@ -1,16 +1,12 @@
-// PT-Scotch: C. Chevalier and F. Pellegrini, "PT-Scotch: A tool for efficient parallel graph ordering", Parallel Computing
-// 34 (2008); its partitioning by parallel recursive bipartitioning, which minimises the edge cut.
+// The plugin: the graph in Scotch's arrays, and the balance of what comes back. PT-Scotch itself is called by a library of its
+// own (module.hpp), which is loaded when it is needed, so that who only lists plugins loads no MPI.
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
+#include <filesystem>
 #include <iterator>
 #include <limits>
 
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
-#include <mpi.h>
-
-#include <ptscotch.h>
+#include <dlfcn.h>
 
 #include <fmt/format.h>
 
@@ -20,6 +16,7 @@
 #include "distributed-hypergraph/level.hpp"
 #include "distributed-hypergraph/rebalance.hpp"
 #include "distributed-hypergraph/turned.hpp"
+#include "module.hpp"
 
 namespace gnnbench {
 namespace {
@@ -35,22 +32,31 @@ constexpr ParamDecl declared[] = {
     {"seed", ParamType::integer, "-1", -1, 2147483647, nullptr, "Scotch's random seed; -1: the cell's seed"},
 };
 
-void check(int status, const char* call) {
-    if (status != 0) throw Error(fmt::format("PT-Scotch failed in {} (code {})", call, status));
-}
-
 SCOTCH_Num flags_of(const Params& params) {
     const std::string& strategy = params.choice("strategy");
     if (strategy == "quality") return SCOTCH_STRATQUALITY;
     return strategy == "speed" ? SCOTCH_STRATSPEED : SCOTCH_STRATDEFAULT;
 }
 
-struct Strategy {
-    SCOTCH_Strat value{};
-    Strategy() { check(SCOTCH_stratInit(&value), "SCOTCH_stratInit"); }
-    Strategy(const Strategy&) = delete;
-    ~Strategy() { SCOTCH_stratExit(&value); }
-};
+/// Loads the library that calls PT-Scotch, from beside the folder of plugins. It stays loaded, since MPI may not be unloaded.
+ScotchPartition scotch_partition() {
+    Dl_info here{};
+    dladdr(reinterpret_cast<const void*>(&scotch_partition), &here);
+    const std::string file =
+        (std::filesystem::path(here.dli_fname).parent_path().parent_path() / "mpi" / "libptscotch_calls.so")
+            .string();
+    void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void* const function = library ? dlsym(library, "gnnbench_scotch_partition") : nullptr;
+    if (!function) throw EnvironmentError(fmt::format("ptscotch cannot load PT-Scotch: {}", dlerror()));
+    return reinterpret_cast<ScotchPartition>(function);
+}
+
+/// Two MPI libraries in one process end in a crash.
+void require_its_mpi(const ProcessGroup& group) {
+    const std::string its = GNNBENCH_PTSCOTCH_MPI, found = group.library();
+    if (!found.starts_with(its))
+        throw Unsupported(fmt::format("ptscotch was built for {}, and the ranks are of {}", its, found));
+}
 
 /// This rank's rows of the undirected graph, without diagonals, and what its vertices weigh, in Scotch's arrays.
 struct Rows {
@@ -103,11 +109,23 @@ public:
         const bool by_nonzeros = task.params.choice("weights") == "nonzeros";
         Rows arrays = undirected_rows(ranks, graph, by_nonzeros);
         const std::int64_t seed = task.params.integer("seed");
-        SCOTCH_randomSeed(
-            static_cast<SCOTCH_Num>((seed < 0 ? task.seed : static_cast<std::uint64_t>(seed)) & 0x7fffffff));
-        SCOTCH_randomReset();
-        const std::vector<SCOTCH_Num> parts =
-            ranks.count() == 1 ? by_scotch(arrays, task) : by_ranks(arrays, task, ranks);
+        std::vector<SCOTCH_Num> parts(arrays.offsets.size());
+        const ScotchTask asked{
+            .rows = static_cast<SCOTCH_Num>(rows.count()),
+            .offsets = arrays.offsets.data(),
+            .neighbours = arrays.neighbours.data(),
+            .weights = arrays.weights.empty() ? nullptr : arrays.weights.data(),
+            .parts = task.need.parts,
+            .flags = flags_of(task.params),
+            .imbalance = task.params.real("imbalance"),
+            .seed = seed < 0 ? task.seed : static_cast<std::uint64_t>(seed),
+            .group = ranks.count() == 1 ? nullptr : task.processes,
+            .part_of = parts.data(),
+        };
+        if (asked.group) require_its_mpi(*asked.group);
+        if (const char* failed = scotch_partition()(asked))
+            throw Error(fmt::format("PT-Scotch failed in {}", failed));
+        parts.pop_back();
         std::ranges::copy(parts, result.part_of.begin());
         arrays = {};
         keep_balance(ranks, task, result.part_of);
@@ -115,46 +133,6 @@ public:
     }
 
 private:
-    static std::vector<SCOTCH_Num> by_scotch(Rows& rows, const PartitionTask& task) {
-        const auto own = static_cast<SCOTCH_Num>(rows.offsets.size()) - 1;
-        std::vector<SCOTCH_Num> parts(rows.offsets.size() - 1);
-        SCOTCH_Graph graph;
-        check(SCOTCH_graphInit(&graph), "SCOTCH_graphInit");
-        check(SCOTCH_graphBuild(&graph, 0, own, rows.offsets.data(), nullptr,
-                                rows.weights.empty() ? nullptr : rows.weights.data(), nullptr,
-                                static_cast<SCOTCH_Num>(rows.neighbours.size()), rows.neighbours.data(), nullptr),
-              "SCOTCH_graphBuild");
-        Strategy strategy;
-        check(SCOTCH_stratGraphMapBuild(&strategy.value, flags_of(task.params), task.need.parts,
-                                        task.params.real("imbalance")),
-              "SCOTCH_stratGraphMapBuild");
-        const int status = SCOTCH_graphPart(&graph, task.need.parts, &strategy.value, parts.data());
-        SCOTCH_graphExit(&graph);
-        check(status, "SCOTCH_graphPart");
-        return parts;
-    }
-
-    static std::vector<SCOTCH_Num> by_ranks(Rows& rows, const PartitionTask& task, const Ranks& ranks) {
-        const auto own = static_cast<SCOTCH_Num>(rows.offsets.size()) - 1;
-        const auto arcs = static_cast<SCOTCH_Num>(rows.neighbours.size());
-        std::vector<SCOTCH_Num> parts(rows.offsets.size());  // an address even without rows
-        SCOTCH_Dgraph graph;
-        check(SCOTCH_dgraphInit(&graph, *static_cast<MPI_Comm*>(task.processes->native())), "SCOTCH_dgraphInit");
-        check(SCOTCH_dgraphBuild(&graph, 0, own, own, rows.offsets.data(), nullptr,
-                                 rows.weights.empty() ? nullptr : rows.weights.data(), nullptr, arcs, arcs,
-                                 rows.neighbours.data(), nullptr, nullptr),
-              "SCOTCH_dgraphBuild");
-        Strategy strategy;
-        check(SCOTCH_stratDgraphMapBuild(&strategy.value, flags_of(task.params), ranks.count(), task.need.parts,
-                                         task.params.real("imbalance")),
-              "SCOTCH_stratDgraphMapBuild");
-        const int status = SCOTCH_dgraphPart(&graph, task.need.parts, &strategy.value, parts.data());
-        SCOTCH_dgraphExit(&graph);
-        check(status, "SCOTCH_dgraphPart");
-        parts.resize(usize(own));
-        return parts;
-    }
-
     /// Scotch exceeds the imbalance on some graphs, and may leave parts empty.
     static void keep_balance(const Ranks& ranks, const PartitionTask& task, std::vector<Part>& part_of) {
         const distributed::Level level =
