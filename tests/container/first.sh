@@ -23,13 +23,12 @@ cd -- "$HOME/archive"
 began=$SECONDS
 tar -xzf "$archive"
 prefix="$(echo "$PWD"/gnnbench-*-cpu)"
-"$prefix/bin/gnnbench" run "$prefix/share/gnnbench/experiments/quickstart.yaml" >out 2>err || { cat out err && fail "the archive"; }
+"$prefix/bin/gnnbench" run quickstart >out 2>err || { cat out err && fail "the archive"; }
 table archive $((SECONDS - began))
 
 cd -- "$HOME/wheel"
 began=$SECONDS
 python3 -m venv env
 env/bin/pip install -q --no-index --find-links "$wheels" "gnnbench[mpich] @ file://$wheel"
-experiments="$(env/bin/python -c 'import gnnbench, pathlib; print(pathlib.Path(gnnbench.__file__).parent / "program/share/gnnbench/experiments")')"
-env/bin/gnnbench run "$experiments/quickstart.yaml" >out 2>err || { cat out err && fail "the wheel"; }
+env/bin/gnnbench run quickstart >out 2>err || { cat out err && fail "the wheel"; }
 table wheel $((SECONDS - began))

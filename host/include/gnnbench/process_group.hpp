@@ -95,7 +95,7 @@ public:
     }
     /// Moves host memory between the ranks, for more than control messages; neither counted nor timed either. Null where
     /// ranks share a process. Collective.
-    std::unique_ptr<Transport> host_transport() const { return implementation_->host_transport(); }
+    std::unique_ptr<Transport> host_transport() const;
     /// Whether its transport takes device memory, too.
     bool device_messages() const { return implementation_->device_messages(); }
     /// The MPI_Comm, for calls of MPI itself: *static_cast<MPI_Comm*>(native()). Throws Unsupported where there is none.

@@ -10,7 +10,7 @@ def _pandas():
     try:
         import pandas
     except ImportError as missing:
-        raise ImportError("results as frames need pandas: pip install 'gnnbench[pandas]'") from missing
+        raise ImportError("results as frames need pandas: pip install pandas") from missing
     return pandas
 
 
