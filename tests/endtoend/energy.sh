@@ -34,7 +34,7 @@ advance() {
 advance
 (while sleep 0.003; do advance; done) &
 writer=$!
-cleanup=(eval "kill $writer 2>/dev/null; wait $writer 2>/dev/null; rm -rf '$work'")
+cleanup=(eval "kill $writer 2>/dev/null || true; wait $writer 2>/dev/null || true; rm -rf '$work'")
 export GNNBENCH_POWERCAP="$tree"
 
 gnnbench doctor
@@ -110,7 +110,7 @@ if [[ -e "$bin/../emulated/libkernel_cuda.so" && -e "$bin/../lib/libfake_nvml.so
         mv counts.next counts
     done) &
     devices=$!
-    cleanup=(eval "kill $writer $devices 2>/dev/null; wait $writer $devices 2>/dev/null; rm -rf '$work'")
+    cleanup=(eval "kill $writer $devices 2>/dev/null || true; wait $writer $devices 2>/dev/null || true; rm -rf '$work'")
     while [[ ! -e counts ]]; do sleep 0.01; done
     (
         export FAKE_NVML="$work/counts" LD_LIBRARY_PATH="$work/nvml" GNNBENCH_EMULATED_DEVICES=2
