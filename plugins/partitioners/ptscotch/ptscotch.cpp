@@ -52,6 +52,20 @@ struct Strategy {
     ~Strategy() { SCOTCH_stratExit(&value); }
 };
 
+/// One thread, so that the same seed gives the same parts.
+struct Context {
+    SCOTCH_Context value{};
+    explicit Context(std::uint64_t seed) {
+        check(SCOTCH_contextInit(&value), "SCOTCH_contextInit");
+        check(SCOTCH_contextOptionSetNum(&value, SCOTCH_OPTIONNUMDETERMINISTIC, 1), "SCOTCH_contextOptionSetNum");
+        check(SCOTCH_contextThreadSpawn(&value, 1, nullptr), "SCOTCH_contextThreadSpawn");
+        SCOTCH_contextRandomSeed(&value, static_cast<SCOTCH_Num>(seed & 0x7fffffff));
+        SCOTCH_contextRandomReset(&value);
+    }
+    Context(const Context&) = delete;
+    ~Context() { SCOTCH_contextExit(&value); }
+};
+
 /// This rank's rows of the undirected graph, without diagonals, and what its vertices weigh, in Scotch's arrays.
 struct Rows {
     std::vector<SCOTCH_Num> offsets{0}, neighbours, weights;
@@ -103,11 +117,9 @@ public:
         const bool by_nonzeros = task.params.choice("weights") == "nonzeros";
         Rows arrays = undirected_rows(ranks, graph, by_nonzeros);
         const std::int64_t seed = task.params.integer("seed");
-        SCOTCH_randomSeed(
-            static_cast<SCOTCH_Num>((seed < 0 ? task.seed : static_cast<std::uint64_t>(seed)) & 0x7fffffff));
-        SCOTCH_randomReset();
+        Context context(seed < 0 ? task.seed : static_cast<std::uint64_t>(seed));
         const std::vector<SCOTCH_Num> parts =
-            ranks.count() == 1 ? by_scotch(arrays, task) : by_ranks(arrays, task, ranks);
+            ranks.count() == 1 ? by_scotch(context, arrays, task) : by_ranks(context, arrays, task, ranks);
         std::ranges::copy(parts, result.part_of.begin());
         arrays = {};
         keep_balance(ranks, task, result.part_of);
@@ -115,40 +127,47 @@ public:
     }
 
 private:
-    static std::vector<SCOTCH_Num> by_scotch(Rows& rows, const PartitionTask& task) {
+    static std::vector<SCOTCH_Num> by_scotch(Context& context, Rows& rows, const PartitionTask& task) {
         const auto own = static_cast<SCOTCH_Num>(rows.offsets.size()) - 1;
         std::vector<SCOTCH_Num> parts(rows.offsets.size() - 1);
-        SCOTCH_Graph graph;
+        SCOTCH_Graph graph, bound;
         check(SCOTCH_graphInit(&graph), "SCOTCH_graphInit");
+        check(SCOTCH_graphInit(&bound), "SCOTCH_graphInit");
         check(SCOTCH_graphBuild(&graph, 0, own, rows.offsets.data(), nullptr,
                                 rows.weights.empty() ? nullptr : rows.weights.data(), nullptr,
                                 static_cast<SCOTCH_Num>(rows.neighbours.size()), rows.neighbours.data(), nullptr),
               "SCOTCH_graphBuild");
+        check(SCOTCH_contextBindGraph(&context.value, &graph, &bound), "SCOTCH_contextBindGraph");
         Strategy strategy;
         check(SCOTCH_stratGraphMapBuild(&strategy.value, flags_of(task.params), task.need.parts,
                                         task.params.real("imbalance")),
               "SCOTCH_stratGraphMapBuild");
-        const int status = SCOTCH_graphPart(&graph, task.need.parts, &strategy.value, parts.data());
+        const int status = SCOTCH_graphPart(&bound, task.need.parts, &strategy.value, parts.data());
+        SCOTCH_graphExit(&bound);
         SCOTCH_graphExit(&graph);
         check(status, "SCOTCH_graphPart");
         return parts;
     }
 
-    static std::vector<SCOTCH_Num> by_ranks(Rows& rows, const PartitionTask& task, const Ranks& ranks) {
+    static std::vector<SCOTCH_Num> by_ranks(Context& context, Rows& rows, const PartitionTask& task,
+                                            const Ranks& ranks) {
         const auto own = static_cast<SCOTCH_Num>(rows.offsets.size()) - 1;
         const auto arcs = static_cast<SCOTCH_Num>(rows.neighbours.size());
         std::vector<SCOTCH_Num> parts(rows.offsets.size());  // an address even without rows
-        SCOTCH_Dgraph graph;
+        SCOTCH_Dgraph graph, bound;
         check(SCOTCH_dgraphInit(&graph, *static_cast<MPI_Comm*>(task.processes->native())), "SCOTCH_dgraphInit");
+        check(SCOTCH_dgraphInit(&bound, *static_cast<MPI_Comm*>(task.processes->native())), "SCOTCH_dgraphInit");
         check(SCOTCH_dgraphBuild(&graph, 0, own, own, rows.offsets.data(), nullptr,
                                  rows.weights.empty() ? nullptr : rows.weights.data(), nullptr, arcs, arcs,
                                  rows.neighbours.data(), nullptr, nullptr),
               "SCOTCH_dgraphBuild");
+        check(SCOTCH_contextBindDgraph(&context.value, &graph, &bound), "SCOTCH_contextBindDgraph");
         Strategy strategy;
         check(SCOTCH_stratDgraphMapBuild(&strategy.value, flags_of(task.params), ranks.count(), task.need.parts,
                                          task.params.real("imbalance")),
               "SCOTCH_stratDgraphMapBuild");
-        const int status = SCOTCH_dgraphPart(&graph, task.need.parts, &strategy.value, parts.data());
+        const int status = SCOTCH_dgraphPart(&bound, task.need.parts, &strategy.value, parts.data());
+        SCOTCH_dgraphExit(&bound);
         SCOTCH_dgraphExit(&graph);
         check(status, "SCOTCH_dgraphPart");
         parts.resize(usize(own));
