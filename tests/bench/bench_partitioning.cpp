@@ -50,7 +50,8 @@ int main(int argc, char** argv) {
     app.add("--scaling", edges, "instead: time and memory of graphs of so many million entries")
         .within(0.01, 500.0);
     app.add("--parts", parts, "for --scaling").within(2, 100000);
-    app.add("--ranks", ranks, "instead: partitioners over so many ranks, several numbers to compare").within(1, 64);
+    app.add("--ranks", ranks, "instead: partitioners over so many ranks, several numbers to compare")
+        .within(1, 64);
     app.add("--largest", largest, "with --ranks: a graph of about so many million entries").within(0.01, 2000.0);
     app.add("--output", output, "also write the table to this file");
     if (const auto code = app.parse(argc, argv)) return *code;

@@ -34,7 +34,7 @@ struct Distributed {
 
     /// Little is gathered on one rank, so that graphs of a test are coarsened over ranks.
     Params with(std::vector<std::pair<std::string, std::string>> settings) const {
-        settings.emplace_back("coarse_entries", "3000");
+        settings.emplace(settings.begin(), "coarse_entries", "3000");
         Params p(declared);
         for (const auto& [name_of_param, text] : settings)
             for (const ParamDecl& d : declared)
@@ -87,8 +87,8 @@ std::vector<NamedGraph> some_graphs() {
             graphs::without_edges(0),
             graphs::clique(9),
             graphs::path(30),
-            graphs::known_symmetric(graphs::grid(50)),
-            graphs::directed_random(2500, 15000, false)};
+            graphs::known_symmetric(graphs::grid(45)),
+            graphs::directed_random(2100, 9000, false)};
 }
 
 std::vector<std::int64_t> loads(const NamedGraph& g, const std::vector<Part>& part_of, Part parts, bool nonzeros) {
@@ -131,7 +131,7 @@ TEST_CASE("a partition over ranks is valid, from each rank's own rows alone, and
     REQUIRE_FALSE(distributed().empty());
     for (const Distributed& d : distributed())
         for (const NamedGraph& g : some_graphs())
-            for (const Part parts : {1, 2, 7, 16}) {
+            for (const Part parts : {1, 2, 7}) {
                 INFO(d.name << " on " << g.name << ", " << parts << " parts");
                 const Params params = d.with({{"imbalance", "0.05"}});
                 const GraphSize size{.vertices = g.view().vertices(), .edges = g.view().edges()};
@@ -140,7 +140,7 @@ TEST_CASE("a partition over ranks is valid, from each rank's own rows alone, and
                     const std::vector<Part> part_of = d.over(world, g, parts, params, 42);
                     CHECK(std::ssize(part_of) == size.vertices);
                     CHECK(std::ranges::all_of(part_of, [&](Part p) { return p >= 0 && p < parts; }));
-                    CHECK(d.over(world, g, parts, params, 42) == part_of);
+                    CHECK((d.over(world, g, parts, params, 42) == part_of));
                     const auto count = loads(g, part_of, parts, false);
                     CHECK((size.vertices == 0 || *std::ranges::min_element(count) > 0));
                 } catch (const Unsupported& refused) {  // which all ranks throw
@@ -152,7 +152,7 @@ TEST_CASE("a partition over ranks is valid, from each rank's own rows alone, and
 TEST_CASE("parts made over ranks weigh what the imbalance allows") {
     const ProcessGroup world = mpi_world();
     for (const Distributed& d : distributed())
-        for (const NamedGraph& g : {graphs::known_symmetric(graphs::grid(50)), graphs::disconnected(500)})
+        for (const NamedGraph& g : {graphs::known_symmetric(graphs::grid(45)), graphs::disconnected(500)})
             for (const char* weights : {"none", "nonzeros"}) {
                 INFO(d.name << " on " << g.name << ", weights " << weights);
                 const Params params = d.with({{"weights", weights}, {"imbalance", "0.05"}});
@@ -170,12 +170,12 @@ TEST_CASE("distributed-hypergraph: the same partition at any number of ranks, ab
         for (const NamedGraph& g : some_graphs()) {
             if (g.view().vertices() < 2000) continue;
             INFO(g.name);
-            const Params params = d.with({{"imbalance", "0.03"}});
+            const Params params = d.with({{"imbalance", "0.03"}, {"coarse_entries", "8000"}});
             const std::vector<Part> over_ranks = d.over(world, g, 8, params, 5);
             const DatasetView data = graphs::bare(g.view());
             const PartitionTask alone{
                 .dataset = data, .model = {}, .need = {.parts = 8}, .params = params, .seed = 5};
-            CHECK(d.partitioner->partition(alone).part_of == over_ranks);
+            CHECK((d.partitioner->partition(alone).part_of == over_ranks));
             Params of_serial(catalog().find(PluginKind::partitioner, "hypergraph").params);
             const PartitionTask serial{
                 .dataset = data, .model = {}, .need = {.parts = 8}, .params = of_serial, .seed = 5};

@@ -14,59 +14,85 @@ namespace {
 
 using gnnbench::ScotchTask;
 
-struct Strategy {
-    SCOTCH_Strat value{};
-    const bool made = SCOTCH_stratInit(&value) == 0;
-    Strategy() = default;
-    Strategy(const Strategy&) = delete;
-    Strategy& operator=(const Strategy&) = delete;
-    ~Strategy() {
-        if (made) SCOTCH_stratExit(&value);
-    }
+/// A function of Scotch that failed.
+struct Failed {
+    const char* function;
 };
-
-const char* part(SCOTCH_Graph& graph, const ScotchTask& task) {
-    if (SCOTCH_graphBuild(&graph, 0, task.rows, task.offsets, nullptr, task.weights, nullptr,
-                          task.offsets[task.rows], task.neighbours, nullptr) != 0)
-        return "SCOTCH_graphBuild";
-    Strategy strategy;
-    if (!strategy.made) return "SCOTCH_stratInit";
-    if (SCOTCH_stratGraphMapBuild(&strategy.value, task.flags, task.parts, task.imbalance) != 0)
-        return "SCOTCH_stratGraphMapBuild";
-    return SCOTCH_graphPart(&graph, task.parts, &strategy.value, task.part_of) == 0 ? nullptr : "SCOTCH_graphPart";
+void check(int status, const char* function) {
+    if (status != 0) throw Failed{function};
 }
 
-const char* part(SCOTCH_Dgraph& graph, const ScotchTask& task) {
-    const SCOTCH_Num arcs = task.offsets[task.rows];
-    if (SCOTCH_dgraphBuild(&graph, 0, task.rows, task.rows, task.offsets, nullptr, task.weights, nullptr, arcs,
-                           arcs, task.neighbours, nullptr, nullptr) != 0)
-        return "SCOTCH_dgraphBuild";
+struct Strategy {
+    SCOTCH_Strat value{};
+    Strategy() { check(SCOTCH_stratInit(&value), "SCOTCH_stratInit"); }
+    Strategy(const Strategy&) = delete;
+    Strategy& operator=(const Strategy&) = delete;
+    ~Strategy() { SCOTCH_stratExit(&value); }
+};
+
+/// One thread, so that the same seed gives the same parts.
+struct Context {
+    SCOTCH_Context value{};
+    explicit Context(std::uint64_t seed) {
+        check(SCOTCH_contextInit(&value), "SCOTCH_contextInit");
+        check(SCOTCH_contextOptionSetNum(&value, SCOTCH_OPTIONNUMDETERMINISTIC, 1), "SCOTCH_contextOptionSetNum");
+        check(SCOTCH_contextThreadSpawn(&value, 1, nullptr), "SCOTCH_contextThreadSpawn");
+        SCOTCH_contextRandomSeed(&value, static_cast<SCOTCH_Num>(seed & 0x7fffffff));
+        SCOTCH_contextRandomReset(&value);
+    }
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+    ~Context() { SCOTCH_contextExit(&value); }
+};
+
+struct Graph {
+    SCOTCH_Graph value{};
+    Graph() { check(SCOTCH_graphInit(&value), "SCOTCH_graphInit"); }
+    Graph(const Graph&) = delete;
+    Graph& operator=(const Graph&) = delete;
+    ~Graph() { SCOTCH_graphExit(&value); }
+};
+struct Dgraph {
+    SCOTCH_Dgraph value{};
+    explicit Dgraph(MPI_Comm ranks) { check(SCOTCH_dgraphInit(&value, ranks), "SCOTCH_dgraphInit"); }
+    Dgraph(const Dgraph&) = delete;
+    Dgraph& operator=(const Dgraph&) = delete;
+    ~Dgraph() { SCOTCH_dgraphExit(&value); }
+};
+
+void by_this_process(const ScotchTask& task) {
+    Context context(task.seed);
+    Graph graph, bound;
+    check(SCOTCH_graphBuild(&graph.value, 0, task.rows, task.offsets, nullptr, task.weights, nullptr,
+                            task.offsets[task.rows], task.neighbours, nullptr),
+          "SCOTCH_graphBuild");
+    check(SCOTCH_contextBindGraph(&context.value, &graph.value, &bound.value), "SCOTCH_contextBindGraph");
     Strategy strategy;
-    if (!strategy.made) return "SCOTCH_stratInit";
-    if (SCOTCH_stratDgraphMapBuild(&strategy.value, task.flags, task.group->size(), task.parts, task.imbalance) !=
-        0)
-        return "SCOTCH_stratDgraphMapBuild";
-    return SCOTCH_dgraphPart(&graph, task.parts, &strategy.value, task.part_of) == 0 ? nullptr
-                                                                                     : "SCOTCH_dgraphPart";
+    check(SCOTCH_stratGraphMapBuild(&strategy.value, task.flags, task.parts, task.imbalance),
+          "SCOTCH_stratGraphMapBuild");
+    check(SCOTCH_graphPart(&bound.value, task.parts, &strategy.value, task.part_of), "SCOTCH_graphPart");
+}
+
+void by_ranks(const ScotchTask& task) {
+    const MPI_Comm ranks = *static_cast<MPI_Comm*>(task.group->native());
+    const SCOTCH_Num arcs = task.offsets[task.rows];
+    Context context(task.seed);
+    Dgraph graph(ranks), bound(ranks);
+    check(SCOTCH_dgraphBuild(&graph.value, 0, task.rows, task.rows, task.offsets, nullptr, task.weights, nullptr,
+                             arcs, arcs, task.neighbours, nullptr, nullptr),
+          "SCOTCH_dgraphBuild");
+    check(SCOTCH_contextBindDgraph(&context.value, &graph.value, &bound.value), "SCOTCH_contextBindDgraph");
+    Strategy strategy;
+    check(SCOTCH_stratDgraphMapBuild(&strategy.value, task.flags, task.group->size(), task.parts, task.imbalance),
+          "SCOTCH_stratDgraphMapBuild");
+    check(SCOTCH_dgraphPart(&bound.value, task.parts, &strategy.value, task.part_of), "SCOTCH_dgraphPart");
 }
 
 }  // namespace
 
-const char* gnnbench_scotch_partition(const ScotchTask& task) {
-    SCOTCH_randomSeed(static_cast<SCOTCH_Num>(task.seed & 0x7fffffff));
-    SCOTCH_randomReset();
-    const char* failed = nullptr;
-    if (!task.group) {
-        SCOTCH_Graph graph;
-        if (SCOTCH_graphInit(&graph) != 0) return "SCOTCH_graphInit";
-        failed = part(graph, task);
-        SCOTCH_graphExit(&graph);
-    } else {
-        SCOTCH_Dgraph graph;
-        if (SCOTCH_dgraphInit(&graph, *static_cast<MPI_Comm*>(task.group->native())) != 0)
-            return "SCOTCH_dgraphInit";
-        failed = part(graph, task);
-        SCOTCH_dgraphExit(&graph);
-    }
-    return failed;
+const char* gnnbench_scotch_partition(const ScotchTask& task) try {
+    task.group ? by_ranks(task) : by_this_process(task);
+    return nullptr;
+} catch (const Failed& failed) {
+    return failed.function;
 }

@@ -60,7 +60,7 @@ Measured over_ranks(const PluginCatalog& catalog, const std::string& name, const
     return m;
 }
 
-double ratio(std::int64_t a, std::int64_t b) {
+double ratio_of(std::int64_t a, std::int64_t b) {
     return static_cast<double>(a) / static_cast<double>(std::max<std::int64_t>(1, b));
 }
 
@@ -73,7 +73,8 @@ std::string over_ranks_table(const PluginCatalog& catalog, double scale, const s
     const auto all = catalog.names(PluginKind::partitioner);
     if (std::ranges::find(all, "ptscotch") != all.end()) names.emplace_back("ptscotch");
     std::string text =
-        "| graph | entries | partitioner | ranks | volume | ÷ hypergraph | ÷ METIS | imbalance | wall s | peak of a rank "
+        "| graph | entries | partitioner | ranks | volume | ÷ hypergraph | ÷ METIS | imbalance | wall s | peak of "
+        "a rank "
         "÷ its share of the graph |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
     for (const PartitioningCase& c : partitioning_cases(scale)) {
         if (c.parts != 64 || (c.name != "grid" && c.name != "communities" && c.name != "power law")) continue;
@@ -90,11 +91,11 @@ std::string over_ranks_table(const PluginCatalog& catalog, double scale, const s
         }
         const Measured cut = summary(cuts), own = summary(serial);
         const auto add = [&](const std::string& name, int of_ranks, const Measured& m) {
-            const std::string row = fmt::format(
-                "| {} | {} | {} | {} | {} | {:.3f} | {:.3f} | {:.3f} | {:.1f} | {:.1f} |\n", c.name,
-                c.graph.nonzeros(), name, of_ranks, m.volume, ratio(m.volume, own.volume),
-                ratio(m.volume, cut.volume), m.imbalance, m.wall_s,
-                static_cast<double>(m.peak_bytes) * of_ranks / graph_bytes(c));
+            const std::string row =
+                fmt::format("| {} | {} | {} | {} | {} | {:.3f} | {:.3f} | {:.3f} | {:.1f} | {:.1f} |\n", c.name,
+                            c.graph.nonzeros(), name, of_ranks, m.volume, ratio_of(m.volume, own.volume),
+                            ratio_of(m.volume, cut.volume), m.imbalance, m.wall_s,
+                            static_cast<double>(m.peak_bytes) * of_ranks / graph_bytes(c));
             std::fputs(row.c_str(), stderr);
             text += row;
         };
@@ -109,22 +110,24 @@ std::string over_ranks_table(const PluginCatalog& catalog, double scale, const s
 std::string largest_over_ranks(const PluginCatalog& catalog, double millions, const std::vector<int>& ranks,
                                double imbalance) {
     const auto vertices = static_cast<std::int64_t>(millions * 1e6 / 16);
-    const PartitioningCase c{.name = "communities",
-                             .graph = undirected(power_law({.vertices = vertices,
-                                                            .average_degree = 8.5,
-                                                            .exponent = 2.5,
-                                                            .widest = 100,
-                                                            .communities = std::max<std::int64_t>(1, vertices / 200),
-                                                            .inside = 0.7})),
-                             .parts = 64};
+    const PartitioningCase c{
+        .name = "communities",
+        .graph = undirected(power_law({.vertices = vertices,
+                                       .average_degree = 8.5,
+                                       .exponent = 2.5,
+                                       .widest = 100,
+                                       .communities = std::max<std::int64_t>(1, vertices / 200),
+                                       .inside = 0.7})),
+        .parts = 64};
     const Stored stored(c);
     std::string text =
-        "| vertices | entries | ranks | volume | imbalance | wall s | peak of a rank, MiB | ÷ its share of the graph |\n"
+        "| vertices | entries | ranks | volume | imbalance | wall s | peak of a rank, MiB | ÷ its share of the "
+        "graph |\n"
         "| --- | --- | --- | --- | --- | --- | --- | --- |\n";
     for (const int r : ranks) {
         const Measured m = over_ranks(catalog, "distributed-hypergraph", c, stored, r, 1, imbalance);
-        const std::string row = fmt::format("| {} | {} | {} | {} | {:.3f} | {:.0f} | {:.0f} | {:.1f} |\n", vertices,
-                                            c.graph.nonzeros(), r, m.volume, m.imbalance, m.wall_s,
+        const std::string row = fmt::format("| {} | {} | {} | {} | {:.3f} | {:.0f} | {:.0f} | {:.1f} |\n",
+                                            vertices, c.graph.nonzeros(), r, m.volume, m.imbalance, m.wall_s,
                                             static_cast<double>(m.peak_bytes) / (1 << 20),
                                             static_cast<double>(m.peak_bytes) * r / graph_bytes(c));
         std::fputs(row.c_str(), stderr);
