@@ -48,6 +48,10 @@ void judge(Measured& m, const PartitioningCase& c, const Partition& partition) {
     m.imbalance = quality.nonzero_imbalance - 1;
 }
 
+double ratio(std::int64_t a, std::int64_t b) {
+    return static_cast<double>(a) / static_cast<double>(std::max<std::int64_t>(1, b));
+}
+
 Measured measure(const PluginCatalog& catalog, const std::string& name, const PartitioningCase& c, int seed,
                  const Settings& settings) {
     const auto partitioner = catalog.partitioner(name);

@@ -18,6 +18,9 @@ struct Measured {
     std::int64_t peak_bytes = 0;  ///< the most that the process grew by while partitioning
 };
 
+/// Of counts; a divisor of 0 counts as 1.
+double ratio(std::int64_t a, std::int64_t b);
+
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// Partitions once.

@@ -60,10 +60,6 @@ Measured over_ranks(const PluginCatalog& catalog, const std::string& name, const
     return m;
 }
 
-double ratio_of(std::int64_t a, std::int64_t b) {
-    return static_cast<double>(a) / static_cast<double>(std::max<std::int64_t>(1, b));
-}
-
 }  // namespace
 
 std::string over_ranks_table(const PluginCatalog& catalog, double scale, const std::vector<int>& ranks, int seeds,
@@ -93,8 +89,8 @@ std::string over_ranks_table(const PluginCatalog& catalog, double scale, const s
         const auto add = [&](const std::string& name, int of_ranks, const Measured& m) {
             const std::string row =
                 fmt::format("| {} | {} | {} | {} | {} | {:.3f} | {:.3f} | {:.3f} | {:.1f} | {:.1f} |\n", c.name,
-                            c.graph.nonzeros(), name, of_ranks, m.volume, ratio_of(m.volume, own.volume),
-                            ratio_of(m.volume, cut.volume), m.imbalance, m.wall_s,
+                            c.graph.nonzeros(), name, of_ranks, m.volume, ratio(m.volume, own.volume),
+                            ratio(m.volume, cut.volume), m.imbalance, m.wall_s,
                             static_cast<double>(m.peak_bytes) * of_ranks / graph_bytes(c));
             std::fputs(row.c_str(), stderr);
             text += row;

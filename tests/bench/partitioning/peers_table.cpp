@@ -10,10 +10,6 @@
 namespace gnnbench::bench {
 namespace {
 
-double ratio(std::int64_t ours, std::int64_t its) {
-    return static_cast<double>(ours) / static_cast<double>(std::max<std::int64_t>(1, its));
-}
-
 std::string line(const PartitioningCase& c, std::string_view title, const Measured& m, const Measured& own) {
     const std::string row =
         fmt::format("| {} | {} | {} | {} | {} | {:.3f} | {:.2f} | {:.3f} | {:.3f} |\n", c.name, c.parts, title,
