@@ -114,7 +114,7 @@ Mpiexec find_mpiexec() {
     Mpiexec found{path, flavour_from(output.text), version_from(output.text)};
     // Ranks started by another MPI's launcher would each run as a world of one.
     if (found.flavour != MpiFlavour::unknown && linked_flavour != MpiFlavour::unknown &&
-        !has_worker(found.flavour))
+        found.flavour != linked_flavour && !has_worker(found.flavour))
         throw EnvironmentError("'" + path + "' is " + found.version + ", but this gnnbench has a worker for " +
                                to_text(linked_flavour) + " alone; name that one's mpiexec with GNNBENCH_MPIEXEC");
     return found;

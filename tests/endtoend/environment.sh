@@ -11,6 +11,37 @@ expect_plain_error "no mpiexec"
 GNNBENCH_MPIEXEC=no-such-mpiexec gnnbench doctor
 expect_code 5 "doctor without mpiexec"
 expect_text out "no mpiexec found" "doctor without mpiexec"
+
+# Ranks run the worker of the MPI that mpiexec is of; where there is none, which there is.
+cat >other-mpiexec <<'SH'
+#!/bin/sh
+[ "$1" = --version ] && { echo "$OTHER_MPI"; exit 0; }
+printf '%s\n' "$3"
+exit 1
+SH
+chmod +x other-mpiexec
+mkdir one-worker && ln -s "$bin"/../lib "$bin"/../share . && cp "$bin/gnnbench" "$bin/gnnbench-worker" one-worker/
+for OTHER_MPI in "HYDRA build details: Version: 4.0.2" "mpiexec (Open MPI) 5.0.11"; do
+    export OTHER_MPI GNNBENCH_MPIEXEC="$work/other-mpiexec"
+    suffix=mpich name=MPICH
+    [[ "$OTHER_MPI" == HYDRA* ]] || suffix=openmpi name="Open MPI"
+    if ldd "$bin/gnnbench-worker" | grep -q "$([[ $suffix == mpich ]] && echo libmpich || echo 'libmpi\.so\.40')"; then
+        gnnbench doctor
+        refuse_text out 'gnnbench-worker-' "the worker of the MPI of this build"
+        continue
+    fi
+    if [[ -x "$bin/gnnbench-worker-$suffix" ]]; then
+        gnnbench doctor
+        expect_text out "/gnnbench-worker-$suffix" "the worker of the other MPI"
+    fi
+    code=0
+    one-worker/gnnbench run tiny.yaml >out 2>err || code=$?
+    expect_code 5 "an mpiexec of another MPI"
+    expect_text err "is $name" "an mpiexec of another MPI"
+    expect_text err "a worker for" "an mpiexec of another MPI"
+    expect_plain_error "an mpiexec of another MPI"
+done
+unset OTHER_MPI GNNBENCH_MPIEXEC
 GNNBENCH_WORKER=/nowhere/worker gnnbench run tiny.yaml
 expect_code 5 "no worker"
 expect_text err "/nowhere/worker" "no worker"
