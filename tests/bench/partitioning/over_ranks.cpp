@@ -8,6 +8,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/temporary_folder.hpp>
 
+#include "data/fill.hpp"
 #include "data/store.hpp"
 #include "graphs.hpp"
 #include "partitioning/measured.hpp"
@@ -27,9 +28,7 @@ public:
         raw.graph.indptr = c.graph.indptr;
         raw.graph.indices = c.graph.indices;
         raw.graph.listed_edges = std::ssize(raw.graph.indices);
-        raw.feature_count = 1;
-        raw.classes = 1;
-        raw.splits = 1;
+        fill_missing(raw, {.features = 1, .classes = 2});
         write_store(path(), raw);
     }
     std::filesystem::path path() const { return folder_.path() / "case"; }
@@ -58,6 +57,10 @@ Measured over_ranks(const PluginCatalog& catalog, const std::string& name, const
     Measured m{.wall_s = run.wall_s, .peak_bytes = run.peak_bytes};
     judge(m, c, run.partition);
     return m;
+}
+
+double volume_over(std::int64_t a, std::int64_t b) {
+    return static_cast<double>(a) / static_cast<double>(std::max<std::int64_t>(1, b));
 }
 
 }  // namespace
@@ -89,8 +92,8 @@ std::string over_ranks_table(const PluginCatalog& catalog, double scale, const s
         const auto add = [&](const std::string& name, int of_ranks, const Measured& m) {
             const std::string row =
                 fmt::format("| {} | {} | {} | {} | {} | {:.3f} | {:.3f} | {:.3f} | {:.1f} | {:.1f} |\n", c.name,
-                            c.graph.nonzeros(), name, of_ranks, m.volume, ratio(m.volume, own.volume),
-                            ratio(m.volume, cut.volume), m.imbalance, m.wall_s,
+                            c.graph.nonzeros(), name, of_ranks, m.volume, volume_over(m.volume, own.volume),
+                            volume_over(m.volume, cut.volume), m.imbalance, m.wall_s,
                             static_cast<double>(m.peak_bytes) * of_ranks / graph_bytes(c));
             std::fputs(row.c_str(), stderr);
             text += row;
