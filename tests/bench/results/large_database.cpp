@@ -60,8 +60,11 @@ void fill_database(const fs::path& path, std::int64_t epochs) {
                                      trials_of_a_cell),
         "fill");
     const std::string each = fmt::format("FROM trial, ({} SELECT i FROM n) e", series(epochs_of_a_trial));
-    c.execute("INSERT INTO epoch SELECT trial.id, e.i, e.i < 2, 1.0 / (1 + e.i), 0.01, 1, 1000, NULL " + each,
-              "fill");
+    c.execute(
+        "INSERT INTO epoch (trial_id, epoch, warmup, loss, wall_s, steps, samples, as_stated) SELECT trial.id, "
+        "e.i, e.i < 2, 1.0 / (1 + e.i), 0.01, 1, 1000, NULL " +
+            each,
+        "fill");
     c.execute("INSERT INTO rank_epoch SELECT trial.id, e.i, 0, 0.01, 0.001, 1000000 " + each, "fill");
     c.execute("INSERT INTO rank_phase SELECT trial.id, e.i, 0, p.value, 0.003 " + each +
                   ", json_each('[\"comm\",\"gemm\",\"spmm\"]') p",
