@@ -122,11 +122,11 @@ Mpiexec find_mpiexec() {
 
 Mpiexec mpi_at_hand() {
     try {
-        Mpiexec found = find_mpiexec();
-        if (found.flavour != MpiFlavour::unknown && found.flavour != linked_flavour) return found;
-    } catch (const EnvironmentError&) {  // nothing here starts it
+        const Mpiexec found = find_mpiexec();
+        return found.flavour == MpiFlavour::unknown || found.flavour == linked_flavour ? linked_mpi() : found;
+    } catch (const EnvironmentError&) {
+        return linked_mpi();  // nothing here starts it
     }
-    return linked_mpi();
 }
 
 std::vector<std::string> mpiexec_command(const Mpiexec& mpiexec, int ranks, const std::string& program,

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// One of two that pass a number to and fro; each reads what the other has written.
+/// One of two that pass a number back and forth; each reads what the other has written.
 struct Side {
     Bell bell;
     alignas(64) std::atomic<int> news{0};
