@@ -104,20 +104,26 @@ Conditioning judge_conditioning(const VerificationCase& c, const Epochs& plain, 
         ledger);
     const std::vector<double> off = c.group.maximum(errors(found, basis, reference));
     std::vector<double> response(off.size());
-    for (int s = 1; s <= response_seeds; ++s) {
+    const double agrees = agreement_for(DType::f32).tolerance;
+    const auto allowance_of = [&](std::size_t i) { return std::max(agrees, response_factor * response[i]); };
+    const auto in_doubt = [&] {
+        for (std::size_t i = 0; i < off.size(); ++i)
+            if (off[i] > allowance_of(i) && off[i] <= doubtful_factor * allowance_of(i)) return true;
+        return false;
+    };
+    for (int s = 1; s <= response_seeds || (s <= response_seeds_in_doubt && in_doubt()); ++s) {
         const auto seed = static_cast<std::uint64_t>(s);
-        const std::vector<double> moved = errors(perturbed_run(c, plain, history, seed, ledger), basis, reference);
+        const std::vector<double> moved =
+            c.group.maximum(errors(perturbed_run(c, plain, history, seed, ledger), basis, reference));
         for (std::size_t i = 0; i < moved.size(); ++i) response[i] = std::max(response[i], moved[i]);
     }
-    response = c.group.maximum(std::move(response));
 
-    const double agrees = agreement_for(DType::f32).tolerance;
     Conditioning out;
     out.turns = static_cast<std::int64_t>(c.group.sum({static_cast<double>(history.turns.size())})[0]);
     for (std::size_t i = 0; i < off.size(); ++i) {
         out.response = std::max(out.response, response[i]);
         if (off[i] <= agrees) continue;
-        const double allowance = std::max(agrees, response_factor * response[i]);
+        const double allowance = allowance_of(i);
         const std::string name = i == 0 ? "loss" : reference.gradient.at(0).matrices.at(i - 1).name;
         if (allowance > largest_allowance && std::isfinite(off[i])) out.ill_conditioned = true;
         if (!(off[i] <= allowance) && !(allowance > largest_allowance && std::isfinite(off[i])) &&

@@ -23,11 +23,16 @@ struct Conditioning {
 /// Seeds of the response, how many times its largest a difference may be, and what a cell may be allowed at most.
 inline constexpr int response_seeds = 4;
 inline constexpr double response_factor = 4, largest_allowance = 1e-2;
+/// A difference up to so many times what is allowed is in doubt, and gets seeds until it is allowed, at most so many in all: the
+/// leaky ReLU inside of an attention has a kink at each entry, whose sides are not given to the other runs, so that a few
+/// of them may miss what one turn does.
+inline constexpr double doubtful_factor = 4;
+inline constexpr int response_seeds_in_doubt = 16;
 
-/// `plain`: the run in float32 in question. Collective, and the same on all ranks. Makes six more runs of the training:
+/// `plain`: the run in float32 in question. Collective, and the same on all ranks. Makes six or more runs of the training:
 ///     one in float32, whose sides of ReLU are recorded;
 ///     one in float64, the basis, which takes these sides: what then differs from float32 is smooth;
-///     response_seeds in float64, with these sides too, each verb perturbed as float32 may round it. They show how far
+///     response_seeds or more in float64, with these sides too, each verb perturbed as float32 may round it. They show how far
 ///     such rounding moves each gradient and the loss, and each sum on whose side basis and float32 disagree.
 /// A side taken against the basis' own sum must be within response_factor times what rounding moves that sum (or the
 /// sums of its row on average), a gradient within response_factor times what rounding moves it, or within 1e-4.
