@@ -15,7 +15,7 @@ namespace gnnbench {
 /// on both.
 class ControlMessages {
 public:
-    /// By MPI, on a separate communicator, or where ranks share a process by letters (gnnbench/turns.hpp).
+    /// On a path of the processes (of_processes.hpp), or where ranks share one by letters (gnnbench/turns.hpp).
     static std::unique_ptr<ControlMessages> between(ProcessGroup group);
     virtual ~ControlMessages() = default;
 

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "mpi/mpi.hpp"
+#include "check/of_processes.hpp"
 
 namespace gnnbench {
 
 void settle(Backend& backend, StreamRole stream) {
     const Event done = backend.record(stream);
     if (!done.ready() && done.state()->needs_a_wait()) return backend.synchronize(stream);
-    while (!done.ready()) mpi_progress();
+    while (!done.ready()) let_messages_through();
 }
 
 std::vector<double> read_numbers(Backend& backend, const void* data, std::int64_t count, DType dtype,

@@ -5,7 +5,7 @@
 
 #include <gnnbench/usize.hpp>
 
-#include "mpi/mpi.hpp"
+#include "check/of_processes.hpp"
 
 namespace gnnbench {
 
@@ -92,7 +92,7 @@ ControlMessages::Content MpiMessages::take(Handle handle) {
     return std::move(node.mapped().content);
 }
 
-std::unique_ptr<ControlMessages> make_mpi_messages(ProcessGroup group) {
+std::unique_ptr<ControlMessages> messages_of_processes(ProcessGroup group) {
     return std::make_unique<MpiMessages>(std::move(group));
 }
 

@@ -5,8 +5,6 @@
 
 #include <gnnbench/process_group.hpp>
 
-#include "check/control_messages.hpp"
-
 /// All that the worker and tests call of MPI. What includes mpi.h is in this folder, and is compiled for each MPI whose
 /// processes gnnbench starts (docs/decisions/two-workers.md).
 
@@ -26,11 +24,6 @@ std::string mpi_library();
 ProcessGroup mpi_world();
 /// This process alone.
 ProcessGroup mpi_self();
-/// ProcessGroup::progress() of this process, for who has no group.
-void mpi_progress();
-
-/// Messages of a check, by the group's communicator.
-std::unique_ptr<ControlMessages> make_mpi_messages(ProcessGroup group);
 
 /// Words between ranks whose arrival shows that they reach each other: sent when it is made, from every rank to some others,
 /// at once, so that no rank waits for one that waits for a third.

@@ -14,6 +14,7 @@
 #include <gnnbench/partition.hpp>
 
 #include "distributed-hypergraph/level.hpp"
+#include "distributed-hypergraph/over_ranks.hpp"
 #include "distributed-hypergraph/rebalance.hpp"
 #include "distributed-hypergraph/turned.hpp"
 #include "module.hpp"
@@ -91,24 +92,15 @@ Rows undirected_rows(const Ranks& ranks, const GraphView& graph, bool by_nonzero
     return out;
 }
 
-class PtScotch final : public Partitioner {
-public:
-    bool distributed() const override { return true; }
-
-    std::string why_unsupported(const GraphSize& graph, const PartitionNeed& need, const Params&) const override {
-        return why_not_alike_and_filled(graph, need);
+class PtScotch final : public distributed::PartitionerOverRanks {
+    std::vector<Part> parts_of(const PartitionTask& task, const Ranks& ranks, RowRange rows) const override {
+        std::vector<Part> result = by_scotch(task, ranks, rows);
+        keep_balance(ranks, task, result);
+        return result;
     }
 
-    Partition partition(const PartitionTask& task) const override {
-        const Ranks ranks(task.processes);
-        const GraphView& graph = task.dataset.graph;
-        const RowRange rows = rows_of_rank(graph, ranks.count(), ranks.rank());
-        Partition result{
-            .parts = task.need.parts, .part_of = std::vector<Part>(usize(rows.count())), .column_part_of = {}};
-        if (task.need.parts == 1 || graph.vertices() == 0) return result;
-        const bool by_nonzeros = task.params.choice("weights") == "nonzeros";
-        Rows arrays = undirected_rows(ranks, graph, by_nonzeros);
-        const std::int64_t seed = task.params.integer("seed");
+    static std::vector<Part> by_scotch(const PartitionTask& task, const Ranks& ranks, RowRange rows) {
+        Rows arrays = undirected_rows(ranks, task.dataset.graph, task.params.choice("weights") == "nonzeros");
         std::vector<SCOTCH_Num> parts(arrays.offsets.size());
         const ScotchTask asked{
             .rows = static_cast<SCOTCH_Num>(rows.count()),
@@ -118,29 +110,22 @@ public:
             .parts = task.need.parts,
             .flags = flags_of(task.params),
             .imbalance = task.params.real("imbalance"),
-            .seed = seed < 0 ? task.seed : static_cast<std::uint64_t>(seed),
+            .seed = distributed::seed_of(task),
             .group = ranks.count() == 1 ? nullptr : task.processes,
             .part_of = parts.data(),
         };
         if (asked.group) require_its_mpi(*asked.group);
         if (const char* failed = scotch_partition()(asked))
             throw Error(fmt::format("PT-Scotch failed in {}", failed));
-        parts.pop_back();
-        std::ranges::copy(parts, result.part_of.begin());
-        arrays = {};
-        keep_balance(ranks, task, result.part_of);
-        return result;
+        return {parts.begin(), parts.end() - 1};
     }
 
-private:
     /// Scotch exceeds the imbalance on some graphs, and may leave parts empty.
     static void keep_balance(const Ranks& ranks, const PartitionTask& task, std::vector<Part>& part_of) {
         const distributed::Level level =
             column_nets(ranks, task.dataset.graph, task.params.choice("weights") == "none");
-        const std::int64_t mean = (level.total_weight + task.need.parts - 1) / task.need.parts;
         distributed::Partitioned partition(ranks, level, task.need.parts, std::move(part_of));
-        rebalance(ranks, partition,
-                  static_cast<std::int64_t>((1 + task.params.real("imbalance")) * static_cast<double>(mean)));
+        rebalance(ranks, partition, distributed::part_limit(task, level.total_weight));
         fill_empty_parts(ranks, partition);
         part_of = partition.own_parts();
     }

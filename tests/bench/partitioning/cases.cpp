@@ -45,4 +45,15 @@ std::vector<PartitioningCase> partitioning_cases(double scale) {
     return cases;
 }
 
+PartitioningCase communities_case(std::int64_t vertices, Part parts) {
+    return {.name = "communities",
+            .graph = undirected(power_law({.vertices = vertices,
+                                           .average_degree = 8.5,
+                                           .exponent = 2.5,
+                                           .widest = 100,
+                                           .communities = std::max<std::int64_t>(1, vertices / 200),
+                                           .inside = 0.7})),
+            .parts = parts};
+}
+
 }  // namespace gnnbench::bench

@@ -21,4 +21,7 @@ struct PartitioningCase {
 /// A mesh, a power law with communities and a pure power law, each in several numbers of parts; a web, roads and hexagons.
 std::vector<PartitioningCase> partitioning_cases(double scale);
 
+/// A power law of communities of 200 vertices, with some 16 entries a vertex.
+PartitioningCase communities_case(std::int64_t vertices, Part parts);
+
 }  // namespace gnnbench::bench

@@ -59,10 +59,6 @@ Measured over_ranks(const PluginCatalog& catalog, const std::string& name, const
     return m;
 }
 
-double volume_over(std::int64_t a, std::int64_t b) {
-    return static_cast<double>(a) / static_cast<double>(std::max<std::int64_t>(1, b));
-}
-
 }  // namespace
 
 std::string over_ranks_table(const PluginCatalog& catalog, double scale, const std::vector<int>& ranks, int seeds,
@@ -92,8 +88,8 @@ std::string over_ranks_table(const PluginCatalog& catalog, double scale, const s
         const auto add = [&](const std::string& name, int of_ranks, const Measured& m) {
             const std::string row =
                 fmt::format("| {} | {} | {} | {} | {} | {:.3f} | {:.3f} | {:.3f} | {:.1f} | {:.1f} |\n", c.name,
-                            c.graph.nonzeros(), name, of_ranks, m.volume, volume_over(m.volume, own.volume),
-                            volume_over(m.volume, cut.volume), m.imbalance, m.wall_s,
+                            c.graph.nonzeros(), name, of_ranks, m.volume, ratio(m.volume, own.volume),
+                            ratio(m.volume, cut.volume), m.imbalance, m.wall_s,
                             static_cast<double>(m.peak_bytes) * of_ranks / graph_bytes(c));
             std::fputs(row.c_str(), stderr);
             text += row;
@@ -109,15 +105,7 @@ std::string over_ranks_table(const PluginCatalog& catalog, double scale, const s
 std::string largest_over_ranks(const PluginCatalog& catalog, double millions, const std::vector<int>& ranks,
                                double imbalance) {
     const auto vertices = static_cast<std::int64_t>(millions * 1e6 / 16);
-    const PartitioningCase c{
-        .name = "communities",
-        .graph = undirected(power_law({.vertices = vertices,
-                                       .average_degree = 8.5,
-                                       .exponent = 2.5,
-                                       .widest = 100,
-                                       .communities = std::max<std::int64_t>(1, vertices / 200),
-                                       .inside = 0.7})),
-        .parts = 64};
+    const PartitioningCase c = communities_case(vertices, 64);
     const Stored stored(c);
     std::string text =
         "| vertices | entries | ranks | volume | imbalance | wall s | peak of a rank, MiB | ÷ its share of the "

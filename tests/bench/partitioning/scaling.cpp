@@ -21,15 +21,7 @@ std::string scaling_table(const PluginCatalog& catalog, const std::vector<double
     const std::string allowed = fmt::format("{}", imbalance);
     for (const double m : millions) {
         const auto vertices = static_cast<std::int64_t>(m * 1e6 / 16);
-        const PartitioningCase c{
-            .name = "communities",
-            .graph = undirected(power_law({.vertices = vertices,
-                                           .average_degree = 8.5,
-                                           .exponent = 2.5,
-                                           .widest = 100,
-                                           .communities = std::max<std::int64_t>(1, vertices / 200),
-                                           .inside = 0.7})),
-            .parts = parts};
+        const PartitioningCase c = communities_case(vertices, parts);
         const Measured cut = measure(catalog, "metis", c, 1, {{"weights", "nonzeros"}, {"imbalance", allowed}});
         const Measured own = measure(catalog, "hypergraph", c, 1, {{"imbalance", allowed}});
         const auto entries = static_cast<double>(c.graph.nonzeros());
@@ -37,8 +29,7 @@ std::string scaling_table(const PluginCatalog& catalog, const std::vector<double
         const std::string row = fmt::format(
             "| {} | {} | {:.0f} | {:.2f} | {:.2f} | {:.2f} | {:.1f} | {:.1f} | {:.3f} |\n", vertices,
             c.graph.nonzeros(), bytes / (1 << 20), cut.cpu_s, own.cpu_s, own.cpu_s * 1e6 / entries,
-            own.cpu_s / cut.cpu_s, static_cast<double>(own.peak_bytes) / bytes,
-            static_cast<double>(own.volume) / static_cast<double>(std::max<std::int64_t>(1, cut.volume)));
+            own.cpu_s / cut.cpu_s, static_cast<double>(own.peak_bytes) / bytes, ratio(own.volume, cut.volume));
         std::fputs(row.c_str(), stderr);
         text += row;
     }

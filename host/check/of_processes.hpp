@@ -1,0 +1,19 @@
+#pragma once
+#include <memory>
+
+#include <gnnbench/process_group.hpp>
+
+#include "check/control_messages.hpp"
+
+/// What a check needs where ranks are processes. It is declared here and defined by host/mpi, which every program links whose
+/// ranks are processes: so the check knows nothing of MPI.
+
+namespace gnnbench {
+
+/// By the group's communicator, on a path that no other messages take.
+std::unique_ptr<ControlMessages> messages_of_processes(ProcessGroup group);
+
+/// Lets messages of other ranks through that need this process, for one that waits for a device: call it between polls.
+void let_messages_through();
+
+}  // namespace gnnbench
