@@ -25,7 +25,7 @@ struct VerificationRecord {
 bool is_settled(const VerificationRecord& found, const std::string& approximation);
 
 /// Looks up the newest verification under a key; if the last attempt left none (it crashed), `unverified` and why. What
-/// failed in a step after a measured trial's last (see worker/late_step.hpp) has failed, until such a step is right.
+/// failed in a step after a measured trial's last (see worker/verify/late_step.hpp) has failed, until such a step is right.
 class VerificationFinder {
 public:
     explicit VerificationFinder(const sqlite::Connection& connection);

@@ -19,7 +19,7 @@
 #include "launch/program.hpp"
 #include "worker/energy.hpp"
 #include "worker/program_line.hpp"
-#include "worker/verification.hpp"
+#include "worker/verify/verification.hpp"
 #include "worker/workload.hpp"
 
 namespace gnnbench {

@@ -23,8 +23,8 @@
 #include "spec/setting.hpp"
 #include "worker/expected_workload.hpp"
 #include "worker/measurement.hpp"
-#include "worker/verification_line.hpp"
-#include "worker/verified_training.hpp"
+#include "worker/verify/verification_line.hpp"
+#include "worker/verify/verified_training.hpp"
 #include "worker/workload.hpp"
 
 namespace gnnbench {

@@ -21,12 +21,12 @@
 #include "partition/balance.hpp"
 #include "spec/partition_key.hpp"
 #include "spec/setting.hpp"
-#include "worker/late_step.hpp"
+#include "worker/verify/late_step.hpp"
 #include "worker/measurement.hpp"
-#include "worker/partition_check.hpp"
-#include "worker/verification.hpp"
-#include "worker/verification_line.hpp"
-#include "worker/verified_training.hpp"
+#include "worker/verify/partition_check.hpp"
+#include "worker/verify/verification.hpp"
+#include "worker/verify/verification_line.hpp"
+#include "worker/verify/verified_training.hpp"
 #include "worker/workload.hpp"
 
 namespace gnnbench {

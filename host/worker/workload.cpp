@@ -20,7 +20,7 @@
 #include "worker/hosts.hpp"
 #include "worker/late_files.hpp"
 #include "worker/store_share.hpp"
-#include "worker/verification.hpp"
+#include "worker/verify/verification.hpp"
 
 namespace gnnbench {
 

@@ -9,7 +9,7 @@
 #include <gnnbench/transport.hpp>
 
 #include "worker/replicas.hpp"
-#include "worker/verification.hpp"
+#include "worker/verify/verification.hpp"
 #include "mpi/mpi.hpp"
 
 /// One strategy at work on all ranks, with everything about it watched that must hold for every strategy.

@@ -9,7 +9,7 @@
 #include "contract/staleness_case.hpp"
 #include "contract/strategy_selection.hpp"
 #include "contract/virtual_training.hpp"
-#include "worker/verified_training.hpp"
+#include "worker/verify/verified_training.hpp"
 
 namespace gnnbench::contract {
 namespace {

@@ -16,8 +16,8 @@
 #include "contract/graphs.hpp"
 #include "partition/ordered.hpp"
 #include "plugin/loader.hpp"
-#include "worker/evaluation_check.hpp"
-#include "worker/verification.hpp"
+#include "worker/verify/evaluation_check.hpp"
+#include "worker/verify/verification.hpp"
 #include "worker/workload.hpp"
 #include "mpi/mpi.hpp"
 

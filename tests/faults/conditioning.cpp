@@ -9,7 +9,7 @@
 #include "check/perturbed_backend.hpp"
 #include "faults/training_case.hpp"
 #include "mpi/mpi.hpp"
-#include "worker/conditioning.hpp"
+#include "worker/verify/conditioning.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::faults;

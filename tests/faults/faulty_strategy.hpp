@@ -8,7 +8,7 @@
 
 #include "check/bounds.hpp"
 #include "faults/faults.hpp"
-#include "worker/verification.hpp"
+#include "worker/verify/verification.hpp"
 
 namespace gnnbench::faults {
 

@@ -4,7 +4,7 @@
 
 #include "check/bounds.hpp"
 #include "check/host_copy.hpp"
-#include "worker/verification.hpp"
+#include "worker/verify/verification.hpp"
 
 namespace gnnbench::faults {
 

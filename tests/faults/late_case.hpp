@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "faults/training_case.hpp"
-#include "worker/late_step.hpp"
-#include "worker/partition_check.hpp"
+#include "worker/verify/late_step.hpp"
+#include "worker/verify/partition_check.hpp"
 
 namespace gnnbench::faults {
 

@@ -7,8 +7,8 @@
 #include "contract/strategy_case.hpp"
 #include "faults/faulty_backend.hpp"
 #include "faults/faulty_strategy.hpp"
-#include "worker/step_size.hpp"
-#include "worker/verified_training.hpp"
+#include "worker/verify/step_size.hpp"
+#include "worker/verify/verified_training.hpp"
 
 namespace gnnbench::faults {
 

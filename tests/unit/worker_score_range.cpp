@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "worker/evaluation_check.hpp"
+#include "worker/verify/evaluation_check.hpp"
 
 using namespace gnnbench;
 

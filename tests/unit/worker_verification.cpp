@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "spec/fields.hpp"
-#include "worker/step_size.hpp"
-#include "worker/verification.hpp"
+#include "worker/verify/step_size.hpp"
+#include "worker/verify/verification.hpp"
 
 using namespace gnnbench;
 

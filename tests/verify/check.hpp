@@ -11,7 +11,7 @@
 #include "verify/connectivity.hpp"
 #include "verify/findings.hpp"
 #include "verify/subjects.hpp"
-#include "worker/verified_training.hpp"
+#include "worker/verify/verified_training.hpp"
 
 namespace gnnbench::verify {
 
@@ -19,7 +19,7 @@ namespace gnnbench::verify {
 inline constexpr std::int64_t verified_epochs = 3;
 
 /// Verifies cells of the product on all ranks of this launch, on the `cpu` kernel, as `gnnbench verify` does
-/// (worker/verified_training.hpp): against the serial float64 reference, what it states, every verb and message by
+/// (worker/verify/verified_training.hpp): against the serial float64 reference, what it states, every verb and message by
 /// itself, and in float64; an approximate scheme without the reference. Partitions and references are made once.
 class CellChecker {
 public:

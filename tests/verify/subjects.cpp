@@ -6,7 +6,7 @@
 #include <gnnbench/error.hpp>
 
 #include "data/catalog.hpp"
-#include "worker/verification.hpp"
+#include "worker/verify/verification.hpp"
 
 namespace gnnbench::verify {
 namespace fs = std::filesystem;

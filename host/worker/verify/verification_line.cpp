@@ -1,4 +1,4 @@
-#include "worker/verification_line.hpp"
+#include "worker/verify/verification_line.hpp"
 
 #include <algorithm>
 

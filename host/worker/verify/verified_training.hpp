@@ -11,7 +11,7 @@
 
 #include "check/ledger.hpp"
 #include "plugin/loader.hpp"
-#include "worker/verification.hpp"
+#include "worker/verify/verification.hpp"
 
 namespace gnnbench {
 
@@ -45,8 +45,8 @@ struct VerifiedTraining {
     std::string rounding;         ///< what is further off than 1e-4, where rounding explains that; else empty
     std::string ill_conditioned;  ///< why rounding alone may do anything to this training; else empty
     double learning_rate = 0;     ///< of the steps that were verified
-    double response = 0;          ///< to rounding, the largest (worker/conditioning.hpp); 0 where it was not asked
-    std::vector<Fault> faults;    ///< empty: verified
+    double response = 0;  ///< to rounding, the largest (worker/verify/conditioning.hpp); 0 where it was not asked
+    std::vector<Fault> faults;                 ///< empty: verified
     std::map<std::string, CheckCount> checks;  ///< sums over ranks, worst of all
     double plain_s = 0, checked_s = 0, float64_s = 0, response_s = 0;
     std::string notes;  ///< this rank's, of the plain training
@@ -64,7 +64,7 @@ struct VerifiedTraining {
 ///     not SGD;
 /// 3. in float64 against the reference (1e-10), if the back end's type is another.
 /// Where float32 is further off than 1e-4 and 2 and 3 find nothing, the training's own response to rounding decides
-/// (worker/conditioning.hpp). `reference`: on rank 0; null if there is none to step by. A strategy that is
+/// (worker/verify/conditioning.hpp). `reference`: on rank 0; null if there is none to step by. A strategy that is
 /// `approximate` is not compared with it, which leaves 2 and the volume. Of epochs with many steps, the first few of
 /// two epochs are trained in each run, and whole epochs once more for their volumes. Independent workers train one
 /// epoch plainly and one checked; volume and memory are held to what is stated, but the two are not compared, because

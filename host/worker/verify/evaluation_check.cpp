@@ -1,4 +1,4 @@
-#include "worker/evaluation_check.hpp"
+#include "worker/verify/evaluation_check.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 #include "check/bounds.hpp"
 #include "check/error_bounds.hpp"
 #include "check/perturbed_backend.hpp"
-#include "worker/conditioning.hpp"
+#include "worker/verify/conditioning.hpp"
 #include "worker/gathered_rows.hpp"
 
 namespace gnnbench {

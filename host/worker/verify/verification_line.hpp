@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "worker/late_step.hpp"
+#include "worker/verify/late_step.hpp"
 #include "worker/records.hpp"
-#include "worker/verified_training.hpp"
+#include "worker/verify/verified_training.hpp"
 
 namespace gnnbench {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "worker/training_run.hpp"
-#include "worker/verified_training.hpp"
+#include "worker/verify/training_run.hpp"
+#include "worker/verify/verified_training.hpp"
 
 namespace gnnbench {
 

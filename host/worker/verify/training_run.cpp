@@ -1,4 +1,4 @@
-#include "worker/training_run.hpp"
+#include "worker/verify/training_run.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 
 #include <gnnbench/training/layer_zero.hpp>
 
-#include "worker/evaluation_check.hpp"
+#include "worker/verify/evaluation_check.hpp"
 #include "worker/records.hpp"
 
 namespace gnnbench {

@@ -1,4 +1,4 @@
-#include "worker/late_step.hpp"
+#include "worker/verify/late_step.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,9 +12,9 @@
 #include <gnnbench/training/parameters.hpp>
 
 #include "check/bounds.hpp"
-#include "worker/evaluation_check.hpp"
+#include "worker/verify/evaluation_check.hpp"
 #include "worker/records.hpp"
-#include "worker/verification.hpp"
+#include "worker/verify/verification.hpp"
 #include "mpi/mpi.hpp"
 
 namespace gnnbench {

@@ -1,4 +1,4 @@
-#include "worker/verified_training.hpp"
+#include "worker/verify/verified_training.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -16,9 +16,9 @@
 #include "check/bounds.hpp"
 #include "check/checked_backend.hpp"
 #include "check/function_probe.hpp"
-#include "worker/conditioning.hpp"
+#include "worker/verify/conditioning.hpp"
 #include "worker/records.hpp"
-#include "worker/training_run.hpp"
+#include "worker/verify/training_run.hpp"
 
 namespace gnnbench {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "check/ledger.hpp"
-#include "worker/verified_training.hpp"
+#include "worker/verify/verified_training.hpp"
 
 namespace gnnbench {
 

@@ -1,4 +1,4 @@
-#include "worker/partition_check.hpp"
+#include "worker/verify/partition_check.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -8,7 +8,7 @@
 
 #include "check/ledger.hpp"
 #include "plugin/loader.hpp"
-#include "worker/verification.hpp"
+#include "worker/verify/verification.hpp"
 
 namespace gnnbench {
 
@@ -23,7 +23,7 @@ struct BoundedLogits {
 
 /// The logits that weights have on the whole graph, in float64 by `serial`, and their bounds in `dtype`. Bounds hold for
 /// roundings that all have the same sign; unnormalised sums over several layers may have bounds beyond the logits. Then
-/// `response` is the largest of several passes whose verbs are moved at random, as in worker/conditioning.hpp.
+/// `response` is the largest of several passes whose verbs are moved at random, as in worker/verify/conditioning.hpp.
 BoundedLogits reference_logits(const PluginCatalog& catalog, const ReferenceTraining& training,
                                const ModelWeights& weights, DType dtype);
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "worker/verification.hpp"
+#include "worker/verify/verification.hpp"
 
 namespace gnnbench {
 

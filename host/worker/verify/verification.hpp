@@ -22,7 +22,7 @@ struct ReferenceResult {
     std::vector<GradientScale> scale;  ///< as many, or none: then nothing cancels
     double learning_rate = 0;          ///< of its steps
     double moved = 0;                  ///< ‖w_end − w_0‖ / ‖w_0‖ over all weights
-    /// Why no step is tame (worker/step_size.hpp); then there is one epoch, which needs none. Else empty.
+    /// Why no step is tame (worker/verify/step_size.hpp); then there is one epoch, which needs none. Else empty.
     std::string untame = {};
 };
 
@@ -46,7 +46,7 @@ ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceT
 /// A digest of everything that the reference depends on: model, training, and of the dataset its own digest.
 std::string reference_key(const std::string& dataset_digest, const ReferenceTraining& training);
 
-/// tame_reference (worker/step_size.hpp), cached in a folder under its reference_key. An empty folder name disables the
+/// tame_reference (worker/verify/step_size.hpp), cached in a folder under its reference_key. An empty folder name disables the
 /// cache.
 ReferenceResult cached_reference(const std::string& folder, const std::string& dataset_digest,
                                  const PluginCatalog& catalog, const ReferenceTraining& training);
@@ -63,7 +63,7 @@ struct Agreement {
 
     bool holds() const { return loss_error <= tolerance && gradients_agree; }
     /// Whether rounding alone may explain the difference: then every verb must be within its own bounds, the training
-    /// in float64 must agree, and the response decides (worker/conditioning.hpp).
+    /// in float64 must agree, and the response decides (worker/verify/conditioning.hpp).
     bool may_be_rounding() const { return !holds() && finite; }
     /// Adds one epoch's numbers.
     void compare(std::int64_t epoch, double loss, const ModelWeights& gradient, const ReferenceResult& reference);

@@ -1,4 +1,4 @@
-#include "worker/verification.hpp"
+#include "worker/verify/verification.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@
 #include "data/content.hpp"
 #include "data/npy.hpp"
 #include "spec/cell.hpp"
-#include "worker/step_size.hpp"
+#include "worker/verify/step_size.hpp"
 
 namespace gnnbench {
 namespace fs = std::filesystem;

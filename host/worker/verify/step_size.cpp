@@ -1,4 +1,4 @@
-#include "worker/step_size.hpp"
+#include "worker/verify/step_size.hpp"
 
 #include <cmath>
 #include <utility>

@@ -8,7 +8,7 @@
 
 #include "check/ledger.hpp"
 #include "plugin/loader.hpp"
-#include "worker/verified_training.hpp"
+#include "worker/verify/verified_training.hpp"
 
 namespace gnnbench {
 

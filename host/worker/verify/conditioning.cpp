@@ -1,4 +1,4 @@
-#include "worker/conditioning.hpp"
+#include "worker/verify/conditioning.hpp"
 
 #include <algorithm>
 #include <cmath>
