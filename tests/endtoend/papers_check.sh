@@ -8,7 +8,7 @@ command -v git >/dev/null || { echo "skipped: there is no git" && exit 77; }
 mkdir -p tree/{host/core,host/worker/verify,host/report,plugins/strategies/used,plugins/strategies/other,experiments/p,results/p}
 cp -r "$root/.ci" tree/.ci
 cd tree || exit 1
-for file in host/core/a host/worker/verify/e host/report/b plugins/strategies/used/c plugins/strategies/other/d experiments/p/claims.yaml; do echo 1 >"$file"; done
+for file in host/core/a host/worker/verify/e host/report/b plugins/strategies/used/{c,README.md} plugins/strategies/other/d experiments/p/claims.yaml; do echo 1 >"$file"; done
 git_here() { git -c user.name=test -c user.email=test@localhost "$@" >/dev/null; }
 git_here init -q .
 git_here add -A
@@ -35,6 +35,7 @@ check 0 "nothing has changed" ""
 echo 2 >host/report/b
 echo 2 >host/worker/verify/e
 echo 2 >plugins/strategies/other/d
+echo 2 >plugins/strategies/used/README.md
 check 0 "code that computes none of it has changed" ""
 echo 2 >plugins/strategies/used/c
 check 3 "a plugin has changed" "code has changed since $commit"

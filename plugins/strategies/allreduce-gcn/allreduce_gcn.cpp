@@ -155,6 +155,10 @@ public:
             return "bucket_mib > 0 averages gradients during the backward pass, and average: weights averages "
                    "weights "
                    "after it; set bucket_mib: 0 or average: gradients";
+        if (s.params.choice("weighting") == "vertices" && s.params.choice("average") == "weights")
+            return "weighting: vertices is of averaged gradients, and average: weights counts each worker alike; "
+                   "set "
+                   "weighting: batches or average: gradients";
         return batches_why_unsupported(s);
     }
     bool trains_on_batches() const override { return true; }

@@ -24,11 +24,11 @@ private:
     }
 };
 
-constexpr auto parameters = joined(cluster_parameters, averaging_parameters);
+constexpr auto parameters = gossip::with_printed_pool(joined(cluster_parameters, averaging_parameters));
 
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(strategy, gnnbench::GossipActivePassive, "gossip-active-passive", "1.0.0",
+GNNBENCH_PLUGIN(strategy, gnnbench::GossipActivePassive, "gossip-active-passive", "2.0.0",
                 "Gossip of active with passive workers (thesis on GossipGCN, Algorithm 5)",
                 gnnbench::parameters.of)

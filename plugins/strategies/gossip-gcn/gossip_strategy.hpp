@@ -1,5 +1,7 @@
 #pragma once
+#include <cstddef>
 #include <memory>
+#include <string_view>
 
 #include <gnnbench/batches/cluster_worker.hpp>
 #include <gnnbench/strategy.hpp>
@@ -7,6 +9,17 @@
 #include "protocol.hpp"
 
 namespace gnnbench::gossip {
+
+/// Declarations with the pool as printed (line 3): the clusters in their order, again and again.
+template <std::size_t N>
+constexpr ParamDecls<N> with_printed_pool(ParamDecls<N> all) {
+    for (ParamDecl& p : all.of)
+        if (std::string_view(p.name) == "shuffle") {
+            p.default_value = "false";
+            p.help = "draw the order of the pool's clusters anew for each epoch; else they come in their own";
+        }
+    return all;
+}
 
 /// Who trains which batch and who averages with whom.
 struct Protocol {

@@ -52,11 +52,12 @@ constexpr ParamDecl own_parameters[] = {
     {"schedule", ParamType::choice, "pairs", 0, 0, "pairs|rotating",
      "partners: scheduled: the same partner in every round, or every other worker in turn"},
 };
-constexpr auto parameters = joined(cluster_parameters, averaging_parameters, own_parameters);
+constexpr auto parameters =
+    gossip::with_printed_pool(joined(cluster_parameters, averaging_parameters, own_parameters));
 
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(strategy, gnnbench::GossipGcn, "gossip-gcn", "1.0.0",
+GNNBENCH_PLUGIN(strategy, gnnbench::GossipGcn, "gossip-gcn", "2.0.0",
                 "GossipGCN: asynchronous workers that average in random pairs (thesis on GossipGCN, Algorithm 6)",
                 gnnbench::parameters.of)
