@@ -46,7 +46,8 @@ struct LateStep {
 /// measuring needs no decorator. Collective; afterwards `trainer` may be gone.
 ///
 /// A converged training's loss and gradients cancel: softmax − onehot in float32 has no digits left. So 16 times what
-/// `serial` in float32 differs from `serial` in float64 is allowed too.
+/// `serial` in float32 differs from `serial` in float64 is allowed too, and what random roundings of all verbs of `serial`
+/// do where a difference exceeds that and 1e-2.
 LateStep check_late_step(const EndedTraining& training, CollectiveTrainer& trainer);
 
 }  // namespace gnnbench
