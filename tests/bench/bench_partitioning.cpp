@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
     app.add("--parts", parts, "for --scaling").within(2, 100000);
     app.add("--ranks", ranks, "instead: partitioners over so many ranks, several numbers to compare")
         .within(1, 64);
-    app.add("--largest", largest, "with --ranks: a graph of about so many million entries").within(0.01, 2000.0);
+    app.add("--largest", largest, "with --ranks: graphs of about so many million entries").within(0.01, 2000.0);
     app.add("--output", output, "also write the table to this file");
     if (const auto code = app.parse(argc, argv)) return *code;
 
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
     try {
         if (!edges.empty()) text = scaling_table(catalog, edges, parts, imbalance);
         if (!ranks.empty())
-            text = largest > 0 ? largest_over_ranks(catalog, largest, ranks, imbalance)
+            text = largest > 0 ? largest_over_ranks(catalog, largest, ranks, imbalance, only)
                                : over_ranks_table(catalog, scale, ranks, seeds, imbalance, only);
         for (const PartitioningCase& c : partitioning_cases(scale)) {
             if (!edges.empty() || !ranks.empty() || c.label().find(only) == std::string::npos) continue;

@@ -60,10 +60,12 @@ Population populate(const PowerLaw& p) {
     return out;
 }
 
-std::vector<std::int32_t> shuffled(std::int64_t n, std::uint64_t seed) {
-    std::vector<std::int32_t> order(static_cast<std::size_t>(n));
+/// By vertex: its place among the rows.
+std::vector<std::int32_t> places(const PowerLaw& p) {
+    std::vector<std::int32_t> order(static_cast<std::size_t>(p.vertices));
     std::iota(order.begin(), order.end(), 0);
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[mix(seed ^ mix(i)) % i]);
+    if (p.in_order) return order;
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[mix(p.seed ^ mix(i)) % i]);
     return order;
 }
 
@@ -71,7 +73,7 @@ std::vector<std::int32_t> shuffled(std::int64_t n, std::uint64_t seed) {
 
 Csr power_law(const PowerLaw& p) {
     const Population people = populate(p);
-    const std::vector<std::int32_t> name = shuffled(p.vertices, p.seed), who = [&] {
+    const std::vector<std::int32_t> name = places(p), who = [&] {
         std::vector<std::int32_t> inverse(name.size());
         for (std::size_t v = 0; v < name.size(); ++v)
             inverse[static_cast<std::size_t>(name[v])] = static_cast<std::int32_t>(v);
@@ -117,7 +119,7 @@ Csr power_law(const PowerLaw& p) {
 }
 
 std::vector<std::int32_t> communities_of(const PowerLaw& p) {
-    const std::vector<std::int32_t> name = shuffled(p.vertices, p.seed);
+    const std::vector<std::int32_t> name = places(p);
     std::vector<std::int32_t> out(name.size());
     for (std::int64_t v = 0; v < p.vertices; ++v)
         out[usize(name[usize(v)])] = static_cast<std::int32_t>(community_of(v, p.communities, p.vertices));

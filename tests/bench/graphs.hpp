@@ -7,7 +7,7 @@
 
 namespace gnnbench::bench {
 
-/// A power law with communities, vertices in random order. Row v draws about degree · w_v neighbours, each in
+/// A power law with communities, vertices in random order or community by community. Row v draws about degree · w_v neighbours, each in
 /// proportion to w: from its own community with probability `inside`, else from the whole graph.
 struct PowerLaw {
     std::int64_t vertices = 0;
@@ -17,6 +17,7 @@ struct PowerLaw {
     std::int64_t communities = 1;
     double inside = 0.5;
     std::uint64_t seed = 1;
+    bool in_order = false;
 };
 Csr power_law(const PowerLaw& p);
 /// The community of each of its vertices.

@@ -22,6 +22,9 @@ public:
         for (std::size_t slot = hypergraph::mixed(print) & mask;; slot = (slot + 1) & mask) {
             if (table_[slot] == none) {
                 table_[slot] = static_cast<Id>(nets_.weight.size());
+                // By an eighth: twice the room would be more than all that is left of the nets.
+                if (nets_.pins.size() + pins.size() > nets_.pins.capacity())
+                    nets_.pins.reserve(nets_.pins.size() + nets_.pins.size() / 8 + 1024 + pins.size());
                 nets_.pins.insert(nets_.pins.end(), pins.begin(), pins.end());
                 nets_.offsets.push_back(std::ssize(nets_.pins));
                 nets_.weight.push_back(weight);
@@ -70,9 +73,10 @@ OwnNets without_others(const Ranks& ranks, OwnNets nets) {
         mail[usize(asked[e])].push_back(known);
     }
     Received<Known> in = ranks.exchange(mail);
-    std::vector<std::size_t> order(in.values.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    mail = {};
+    std::vector<Id> order(in.values.size());
+    std::iota(order.begin(), order.end(), Id{0});
+    std::ranges::sort(order, [&](Id a, Id b) {
         return in.values[a].print != in.values[b].print ? in.values[a].print < in.values[b].print : a < b;
     });
     for (std::size_t i = 0, first = 0; i < order.size(); ++i) {
@@ -84,21 +88,28 @@ OwnNets without_others(const Ranks& ranks, OwnNets nets) {
         kept.weight += known.weight;
         known.weight = 0;
     }
-    Mail<NetWeight> answers(mail.size());
+    Mail<NetWeight> answers(usize(ranks.count()));
     for (int r = 0; r < ranks.count(); ++r)
         for (const Known& known : in.from(r)) answers[usize(r)].push_back(known.weight);
     const Received<NetWeight> weights = ranks.exchange(answers);
-    OwnNets left;
     std::vector<std::size_t> next(weights.first.begin(), weights.first.end() - 1);
-    for (std::size_t e = 0; e < nets.weight.size(); ++e) {
+    std::size_t left = 0;  // nets, which move to the front
+    std::int64_t begin = 0, kept_pins = 0;
+    for (std::size_t e = 0; e < asked.size(); ++e) {
+        const std::int64_t end = nets.offsets[e + 1];
         const NetWeight weight = weights.values[next[usize(asked[e])]++];
-        if (weight == 0) continue;
-        const auto begin = nets.pins.begin() + nets.offsets[e], end = nets.pins.begin() + nets.offsets[e + 1];
-        left.pins.insert(left.pins.end(), begin, end);
-        left.offsets.push_back(std::ssize(left.pins));
-        left.weight.push_back(weight);
+        if (weight != 0) {
+            std::copy(nets.pins.begin() + begin, nets.pins.begin() + end, nets.pins.begin() + kept_pins);
+            kept_pins += end - begin;
+            nets.weight[left++] = weight;
+            nets.offsets[left] = kept_pins;
+        }
+        begin = end;
     }
-    return left;
+    nets.weight.resize(left);
+    nets.offsets.resize(left + 1);
+    nets.pins.resize(usize(kept_pins));
+    return nets;
 }
 
 }  // namespace

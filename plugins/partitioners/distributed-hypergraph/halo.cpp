@@ -20,22 +20,25 @@ std::vector<Id> IdSet::listed() const {
 }
 
 Halo::Halo(const Ranks& ranks, std::vector<std::int64_t> first, std::vector<Id> ghosts)
-    : first_(std::move(first)),
-      own_first_(static_cast<Id>(first_[usize(ranks.rank())])),
-      owned_(static_cast<Id>(first_[usize(ranks.rank()) + 1]) - own_first_),
-      ghosts_(std::move(ghosts)),
-      run_(usize(ranks.count()) + 1),
-      copies_(usize(ranks.count())) {
-    Mail<Id> wanted(copies_.size());
-    std::size_t at = 0;
+    : own_first_(static_cast<Id>(first[usize(ranks.rank())])),
+      owned_(static_cast<Id>(first[usize(ranks.rank()) + 1]) - own_first_) {
+    Lists lists{.first = std::move(first), .ghosts = std::move(ghosts), .run = {}, .copies = {}};
+    Mail<Id> wanted(usize(ranks.count()));
+    auto ghost = lists.ghosts.begin();
     for (std::size_t r = 0; r < wanted.size(); ++r) {
-        run_[r] = static_cast<Id>(at);
-        while (at < ghosts_.size() && ghosts_[at] < first_[r + 1]) wanted[r].push_back(ghosts_[at++]);
+        lists.run.push_back(static_cast<Id>(ghost - lists.ghosts.begin()));
+        const auto end = std::lower_bound(ghost, lists.ghosts.end(), lists.first[r + 1]);
+        wanted[r].assign(ghost, end);
+        ghost = end;
     }
-    run_.back() = static_cast<Id>(ghosts_.size());
+    lists.run.push_back(static_cast<Id>(lists.ghosts.size()));
     const Received<Id> in = ranks.exchange(wanted);
-    for (int r = 0; r < ranks.count(); ++r)
-        for (const Id global : in.from(r)) copies_[usize(r)].push_back(global - own_first_);
+    for (int r = 0; r < ranks.count(); ++r) {
+        const auto globals = in.from(r);
+        lists.copies.emplace_back(globals.begin(), globals.end());
+        for (Id& id : lists.copies.back()) id -= own_first_;
+    }
+    lists_ = std::make_shared<const Lists>(std::move(lists));
 }
 
 }  // namespace gnnbench::distributed

@@ -1,6 +1,7 @@
 #pragma once
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -44,24 +45,27 @@ public:
     Halo(const Ranks& ranks, std::vector<std::int64_t> first, std::vector<Id> ghosts);
 
     Id owned() const { return owned_; }
-    Id size() const { return owned_ + static_cast<Id>(ghosts_.size()); }
-    std::int64_t all() const { return first_.back(); }
-    const std::vector<std::int64_t>& first() const { return first_; }
+    Id size() const { return owned_ + static_cast<Id>(lists_->ghosts.size()); }
+    std::int64_t all() const { return lists_->first.back(); }
+    const std::vector<std::int64_t>& first() const { return lists_->first; }
     Id own_first() const { return own_first_; }
     bool owns(Id global) const { return global - own_first_ < owned_; }
-    Id global(Id local) const { return local < owned_ ? own_first_ + local : ghosts_[local - owned_]; }
+    Id global(Id local) const { return local < owned_ ? own_first_ + local : lists_->ghosts[local - owned_]; }
     int owner(Id global) const {
-        return static_cast<int>(std::upper_bound(first_.begin(), first_.end(), std::int64_t{global}) -
-                                first_.begin()) -
+        return static_cast<int>(
+                   std::upper_bound(lists_->first.begin(), lists_->first.end(), std::int64_t{global}) -
+                   lists_->first.begin()) -
                1;
     }
 
     /// Ghosts get their owners' values; `values` has length size(). Collective.
     template <class T>
     void push(const Ranks& ranks, std::vector<T>& values) const {
-        Mail<T> mail(copies_.size());
-        for (std::size_t r = 0; r < mail.size(); ++r)
-            for (const Id own : copies_[r]) mail[r].push_back(values[own]);
+        Mail<T> mail(lists_->copies.size());
+        for (std::size_t r = 0; r < mail.size(); ++r) {
+            mail[r].reserve(lists_->copies[r].size());
+            for (const Id own : lists_->copies[r]) mail[r].push_back(values[own]);
+        }
         const Received<T> in = ranks.exchange(mail);
         std::copy(in.values.begin(), in.values.end(), values.begin() + owned_);
     }
@@ -73,14 +77,14 @@ public:
             Id place;
             T value;
         };
-        Mail<Change> mail(copies_.size());
+        Mail<Change> mail(lists_->copies.size());
         for (std::size_t r = 0; r < mail.size(); ++r)
-            for (Id i = 0; i < copies_[r].size(); ++i)
-                if (changed[copies_[r][i]]) mail[r].push_back({i, values[copies_[r][i]]});
+            for (Id i = 0; i < lists_->copies[r].size(); ++i)
+                if (changed[lists_->copies[r][i]]) mail[r].push_back({i, values[lists_->copies[r][i]]});
         const Received<Change> in = ranks.exchange(mail);
         for (int r = 0; r < ranks.count(); ++r)
             for (const Change& c : in.from(r)) {
-                const Id ghost = owned_ + run_[usize(r)] + c.place;
+                const Id ghost = owned_ + lists_->run[usize(r)] + c.place;
                 values[ghost] = c.value;
                 arrived(ghost);
             }
@@ -92,28 +96,32 @@ public:
             Id place;
             T value;
         };
-        Mail<Share> mail(copies_.size());
+        Mail<Share> mail(lists_->copies.size());
         for (std::size_t r = 0; r < mail.size(); ++r)
-            for (Id i = run_[r]; i < run_[r + 1]; ++i)
+            for (Id i = lists_->run[r]; i < lists_->run[r + 1]; ++i)
                 if (T& value = values[owned_ + i]; value != T{}) {
-                    mail[r].push_back({i - run_[r], value});
+                    mail[r].push_back({i - lists_->run[r], value});
                     value = T{};
                 }
         const Received<Share> in = ranks.exchange(mail);
         for (int r = 0; r < ranks.count(); ++r)
-            for (const Share& s : in.from(r)) values[copies_[usize(r)][s.place]] += s.value;
+            for (const Share& s : in.from(r)) values[lists_->copies[usize(r)][s.place]] += s.value;
     }
     /// For each rank, what it has copies of: local ids, in the order of its ghosts.
-    const std::vector<Id>& copies(int rank) const { return copies_[usize(rank)]; }
+    const std::vector<Id>& copies(int rank) const { return lists_->copies[usize(rank)]; }
     /// The ghosts that rank r owns are local ids owned() + run(r) …
-    Id run(int rank) const { return run_[usize(rank)]; }
+    Id run(int rank) const { return lists_->run[usize(rank)]; }
 
 private:
-    std::vector<std::int64_t> first_{0};
+    struct Lists {
+        std::vector<std::int64_t> first{0};
+        std::vector<Id> ghosts;  ///< global ids, ascending
+        std::vector<Id> run;     ///< length ranks + 1
+        std::vector<std::vector<Id>> copies;
+    };
+
+    std::shared_ptr<const Lists> lists_ = std::make_shared<Lists>();  ///< one for all copies of this
     Id own_first_ = 0, owned_ = 0;
-    std::vector<Id> ghosts_;  ///< global ids, ascending
-    std::vector<Id> run_;     ///< length ranks + 1
-    std::vector<std::vector<Id>> copies_;
 };
 
 }  // namespace gnnbench::distributed

@@ -56,9 +56,11 @@ private:
             const Clusters clusters = cluster(ranks_, fine, limits, mixed(setting_.seed, levels_.size() + 2));
             if (clusters.count > vertices / 20 * 19) return;
             Numbering next = numbered(ranks_, fine.vertices, clusters);
-            std::optional<Level> coarse = contracted(ranks_, fine, next);
             // The nets of networks hardly shrink: contracting once more takes less than keeping them.
-            if (!numberings_.empty() && fine.pins * 2 > kept(levels_.size() - 1).pins) levels_.back().reset();
+            const bool drops = !numberings_.empty() && fine.pins * 2 > kept(levels_.size() - 1).pins;
+            if (drops) levels_.back()->nets_of.reset();  // contracting asks for pins alone
+            std::optional<Level> coarse = contracted(ranks_, fine, next);
+            if (drops) levels_.back().reset();
             numberings_.push_back(std::move(next));
             levels_.push_back(std::move(coarse));
         }

@@ -10,8 +10,11 @@ void NetWords::set(Id net, std::span<const std::uint32_t> words) {
     if (length > place.room) {
         unused_ += place.room;
         place = {pool_.size(), length, length};
+        // Twice the room, as a vector takes it, would be more than all else that a rank has of its nets.
+        if (pool_.size() + length > pool_.capacity())
+            pool_.reserve(pool_.size() + pool_.size() / 8 + 1024 + length);
         pool_.insert(pool_.end(), words.begin(), words.end());
-        if (unused_ > pool_.size() / 2) compact();
+        if (unused_ > pool_.size() / 4) compact();
         return;
     }
     std::ranges::copy(words, pool_.begin() + static_cast<std::ptrdiff_t>(place.first));

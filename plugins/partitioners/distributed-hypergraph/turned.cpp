@@ -12,12 +12,13 @@ struct Pin {
     Id list, member;  ///< global ids: in the list of `list` is `member`
 };
 
-/// Pins that others own, sent in rounds of bounded size. Collective.
-std::vector<Pin> pins_from_others(const Ranks& ranks, const Incidence& lists, Id own_first,
-                                  const std::vector<std::int64_t>& first) {
-    constexpr std::int64_t most_at_once = std::int64_t{1} << 18;
+/// Calls use(list, member) for each pin whose list this rank owns: those that others have come in rounds of bounded size.
+/// Collective.
+template <class Use>
+void for_each_pin(const Ranks& ranks, const Incidence& lists, Id own_first, const std::vector<std::int64_t>& first,
+                  Use&& use) {
+    constexpr std::int64_t most_at_once = std::int64_t{1} << 16;
     const std::int64_t rounds = ranks.maximum((std::ssize(lists.ids) + most_at_once - 1) / most_at_once);
-    std::vector<Pin> all;
     std::size_t list = 0;
     for (std::int64_t round = 0; round < rounds; ++round) {
         Mail<Pin> mail(usize(ranks.count()));
@@ -29,12 +30,10 @@ std::vector<Pin> pins_from_others(const Ranks& ranks, const Incidence& lists, Id
                 static_cast<int>(std::upper_bound(first.begin(), first.end(), std::int64_t{member}) -
                                  first.begin()) -
                 1;
-            if (owner != ranks.rank()) mail[usize(owner)].push_back({member, own_first + static_cast<Id>(list)});
+            mail[usize(owner)].push_back({member, own_first + static_cast<Id>(list)});
         }
-        const Received<Pin> in = ranks.exchange(mail);
-        all.insert(all.end(), in.values.begin(), in.values.end());
+        for (const Pin& p : ranks.exchange(mail).values) use(p.list, p.member);
     }
-    return all;
 }
 
 }  // namespace
@@ -43,20 +42,16 @@ Incidence turned(const Ranks& ranks, const Incidence& lists, Id own_first,
                  const std::vector<std::int64_t>& first) {
     const auto first_member = static_cast<Id>(first[usize(ranks.rank())]);
     const Id members = static_cast<Id>(first[usize(ranks.rank()) + 1]) - first_member;
-    const std::vector<Pin> others = pins_from_others(ranks, lists, own_first, first);
-    const auto for_each_pin = [&](auto&& use) {
-        for (std::size_t i = 0; i + 1 < lists.offsets.size(); ++i)
-            for (const Id member : lists.of(static_cast<Id>(i)))
-                if (member - first_member < members) use(member - first_member, own_first + static_cast<Id>(i));
-        for (const Pin& p : others) use(p.list - first_member, p.member);
-    };
     Incidence result;
     result.offsets.assign(members + std::size_t{1}, 0);
-    for_each_pin([&](Id list, Id) { ++result.offsets[list + std::size_t{1}]; });
+    // Pins travel twice, to be counted and to be placed, so that they are never held beside the result.
+    for_each_pin(ranks, lists, own_first, first,
+                 [&](Id list, Id) { ++result.offsets[list - first_member + std::size_t{1}]; });
     std::partial_sum(result.offsets.begin(), result.offsets.end(), result.offsets.begin());
     result.ids.resize(usize(result.offsets.back()));
     std::vector<std::int64_t> next(result.offsets.begin(), result.offsets.end() - 1);
-    for_each_pin([&](Id list, Id member) { result.ids[usize(next[list]++)] = member; });
+    for_each_pin(ranks, lists, own_first, first,
+                 [&](Id list, Id member) { result.ids[usize(next[list - first_member]++)] = member; });
     for (Id list = 0; list < members; ++list)
         std::sort(result.ids.begin() + result.offsets[list],
                   result.ids.begin() + result.offsets[list + std::size_t{1}]);

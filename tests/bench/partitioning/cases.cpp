@@ -45,15 +45,21 @@ std::vector<PartitioningCase> partitioning_cases(double scale) {
     return cases;
 }
 
-PartitioningCase communities_case(std::int64_t vertices, Part parts) {
-    return {.name = "communities",
+PartitioningCase communities_case(std::int64_t vertices, Part parts, bool in_order) {
+    return {.name = in_order ? "communities in order" : "communities",
             .graph = undirected(power_law({.vertices = vertices,
                                            .average_degree = 8.5,
                                            .exponent = 2.5,
                                            .widest = 100,
                                            .communities = std::max<std::int64_t>(1, vertices / 200),
-                                           .inside = 0.7})),
+                                           .inside = 0.7,
+                                           .in_order = in_order})),
             .parts = parts};
+}
+
+PartitioningCase grid_case(std::int64_t vertices, Part parts) {
+    const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(vertices)));
+    return {.name = "grid", .graph = mesh(side), .parts = parts};
 }
 
 }  // namespace gnnbench::bench

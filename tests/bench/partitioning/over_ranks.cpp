@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -103,22 +104,29 @@ std::string over_ranks_table(const PluginCatalog& catalog, double scale, const s
 }
 
 std::string largest_over_ranks(const PluginCatalog& catalog, double millions, const std::vector<int>& ranks,
-                               double imbalance) {
-    const auto vertices = static_cast<std::int64_t>(millions * 1e6 / 16);
-    const PartitioningCase c = communities_case(vertices, 64);
-    const Stored stored(c);
+                               double imbalance, const std::string& only) {
     std::string text =
-        "| vertices | entries | ranks | volume | imbalance | wall s | peak of a rank, MiB | ÷ its share of the "
-        "graph |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- |\n";
-    for (const int r : ranks) {
-        const Measured m = over_ranks(catalog, "distributed-hypergraph", c, stored, r, 1, imbalance);
-        const std::string row = fmt::format("| {} | {} | {} | {} | {:.3f} | {:.0f} | {:.0f} | {:.1f} |\n",
-                                            vertices, c.graph.nonzeros(), r, m.volume, m.imbalance, m.wall_s,
-                                            static_cast<double>(m.peak_bytes) / (1 << 20),
-                                            static_cast<double>(m.peak_bytes) * r / graph_bytes(c));
-        std::fputs(row.c_str(), stderr);
-        text += row;
+        "| graph | vertices | entries | ranks | volume | imbalance | wall s | peak of a rank, MiB | ÷ its share "
+        "of "
+        "the graph |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+    const auto of_degree = [&](int degree) { return static_cast<std::int64_t>(millions * 1e6 / degree); };
+    for (const auto& make : std::vector<std::function<PartitioningCase()>>{
+             [&] { return grid_case(of_degree(5), 64); },
+             [&] { return communities_case(of_degree(16), 64, true); },
+             [&] { return communities_case(of_degree(16), 64, false); }}) {
+        const PartitioningCase c = make();
+        if (c.name.find(only) == std::string::npos) continue;
+        const Stored stored(c);
+        for (const int r : ranks) {
+            const Measured m = over_ranks(catalog, "distributed-hypergraph", c, stored, r, 1, imbalance);
+            const std::string row = fmt::format("| {} | {} | {} | {} | {} | {:.3f} | {:.0f} | {:.0f} | {:.1f} |\n",
+                                                c.name, c.graph.rows, c.graph.nonzeros(), r, m.volume, m.imbalance,
+                                                m.wall_s, static_cast<double>(m.peak_bytes) / (1 << 20),
+                                                static_cast<double>(m.peak_bytes) * r / graph_bytes(c));
+            std::fputs(row.c_str(), stderr);
+            text += row;
+        }
     }
     return text;
 }

@@ -11,8 +11,9 @@ namespace gnnbench::bench {
 std::string over_ranks_table(const PluginCatalog& catalog, double scale, const std::vector<int>& ranks, int seeds,
                              double imbalance, const std::string& only);
 
-/// Of the partitioner over so many ranks on a graph of about so many million entries, without the serial ones.
+/// Of the partitioner over so many ranks on graphs of about so many million entries, without the serial ones: a grid, and
+/// communities, numbered one after another and at random, since what a rank holds of others depends on that.
 std::string largest_over_ranks(const PluginCatalog& catalog, double millions, const std::vector<int>& ranks,
-                               double imbalance);
+                               double imbalance, const std::string& only);
 
 }  // namespace gnnbench::bench

@@ -21,7 +21,7 @@ std::string scaling_table(const PluginCatalog& catalog, const std::vector<double
     const std::string allowed = fmt::format("{}", imbalance);
     for (const double m : millions) {
         const auto vertices = static_cast<std::int64_t>(m * 1e6 / 16);
-        const PartitioningCase c = communities_case(vertices, parts);
+        const PartitioningCase c = communities_case(vertices, parts, false);
         const Measured cut = measure(catalog, "metis", c, 1, {{"weights", "nonzeros"}, {"imbalance", allowed}});
         const Measured own = measure(catalog, "hypergraph", c, 1, {{"imbalance", allowed}});
         const auto entries = static_cast<double>(c.graph.nonzeros());
