@@ -156,6 +156,7 @@ void summarise(ComparisonCell& cell, const TrialsByNumber& trials, std::vector<s
         if (others.empty()) return;
         cell.status = others.back()->status;
         cell.reason = others.back()->reason;
+        cell.synthetic = others.back()->synthetic;
         cell.oversubscribed = others.back()->oversubscribed;
         return;
     }

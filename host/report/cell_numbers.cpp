@@ -58,6 +58,17 @@ void remark(ResolvedCell& place, const ComparisonCell& cell, MetricKind kind) {
     if (kind != MetricKind::data && kind != MetricKind::partition) add_new(place.provenance, provenance_of(cell));
 }
 
+/// What tells graphs of one name apart, such as samples by their seed.
+std::string graph_of(const ComparisonCell& cell) {
+    std::string graph;
+    for (const auto& [field, value] : cell.fields)
+        if (field == "dataset" || (field.starts_with("dataset.") && field != "dataset.split"))
+            graph += field + "=" + text_of(value) + "\n";
+    return graph;
+}
+
+bool has_ended_well(const ComparisonCell* c) { return !c->ok_trials.empty(); }
+
 std::string name(const ComparisonCell& c) {
     return fmt::format("{} {} {} on {} gpus", c.dataset, c.scheme, c.partitioner, c.gpus);
 }
@@ -119,34 +130,36 @@ std::optional<Estimate> CellNumbers::of_cell(const ComparisonCell& cell, const M
     return values.empty() ? std::nullopt : std::optional(estimate(values));
 }
 
-std::optional<Estimate> CellNumbers::of(ResolvedCell& place, const Measure& m, const Conditions& where) const {
+std::optional<Estimate> CellNumbers::of(ResolvedCell& place, const Measure& m, const Conditions& where,
+                                        const std::set<std::string>* graphs) const {
     auto found = fitting(where);
+    const std::size_t all = found.size();
     // Cells that were never tried do not make a place ambiguous.
-    std::erase_if(found, [](const ComparisonCell* c) { return !c->status; });
+    std::erase_if(
+        found, [&](const ComparisonCell* c) { return !c->status || (graphs && !graphs->contains(graph_of(*c))); });
     if (found.empty()) return std::nullopt;
     const Metric* metric = find_metric(m.metric);
     const MetricKind kind = metric ? metric->kind : MetricKind::time;
     // Cells of one graph agree on graph metrics, even if scheme or gpus differ.
-    if (kind == MetricKind::data)
-        if (const auto ok =
-                std::find_if(found.begin(), found.end(), [](const auto* c) { return !c->ok_trials.empty(); });
-            ok != found.end())
-            found = {*ok};
+    if (kind == MetricKind::data && std::ranges::any_of(found, &has_ended_well)) {
+        std::set<std::string> seen;
+        std::erase_if(found, [&](const ComparisonCell* c) {
+            return !has_ended_well(c) || !seen.insert(graph_of(*c)).second;
+        });
+    }
     if (found.size() > 1 && m.over_cells == OverCells::only) {
         place.remarks.push_back(
             fmt::format("{} cells match this place, among them {} and {}: its `where` must distinguish them",
                         found.size(), name(*found[0]), name(*found[1])));
         return std::nullopt;
     }
-    std::vector<double> values;
-    std::optional<Estimate> last;
+    std::vector<Estimate> values;
     for (const ComparisonCell* cell : found) {
         const auto one = of_cell(*cell, m);
         if (!one) continue;
         remark(place, *cell, kind);
         place.cells.push_back(cell);
-        values.push_back(one->median);
-        last = one;
+        values.push_back(*one);
     }
     if (values.empty()) {
         place.ended = found;
@@ -154,12 +167,28 @@ std::optional<Estimate> CellNumbers::of(ResolvedCell& place, const Measure& m, c
         remark(place, *found.front(), kind);
         return std::nullopt;
     }
-    if (found.size() == 1) return last;
-    if (values.size() < found.size())
-        place.remarks.push_back(
-            fmt::format("{} of {} cells have no number", found.size() - values.size(), found.size()));
-    const double v = combined(m.over_cells, values);
-    return Estimate{.trials = static_cast<std::int64_t>(values.size()), .median = v, .low = v, .high = v};
+    const bool combines = m.over_cells != OverCells::only && kind != MetricKind::data;
+    if (combines && values.size() < all) {
+        place.incomplete = true;
+        place.remarks.push_back(fmt::format("{} of {} cells have no number", all - values.size(), all));
+    }
+    if (values.size() == 1) return values.front();
+    const auto over = [&](double Estimate::* member) {
+        std::vector<double> numbers;
+        for (const Estimate& e : values) numbers.push_back(e.*member);
+        return combined(m.over_cells, numbers);
+    };
+    return Estimate{.trials = std::ranges::min(values, {}, &Estimate::trials).trials,
+                    .median = over(&Estimate::median),
+                    .low = over(&Estimate::low),
+                    .high = over(&Estimate::high)};
+}
+
+std::set<std::string> CellNumbers::graphs(const Measure& measure, const Conditions& where) const {
+    std::set<std::string> all;
+    for (const ComparisonCell* cell : fitting(where))
+        if (of_cell(*cell, measure)) all.insert(graph_of(*cell));
+    return all;
 }
 
 std::vector<int> CellNumbers::gpus(const Conditions& where) const {

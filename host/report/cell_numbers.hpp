@@ -21,8 +21,12 @@ public:
     bool fits(const ComparisonCell& cell, const Conditions& where) const;
 
     /// The measure's metric of the matching cells, before any comparison. Records in `place` which they are, the
-    /// remarks on them, and how they ended if there is no number.
-    std::optional<Estimate> of(ResolvedCell& place, const Measure& measure, const Conditions& where) const;
+    /// remarks on them, and how they ended if there is no number. `graphs`: of these alone; null: of all.
+    std::optional<Estimate> of(ResolvedCell& place, const Measure& measure, const Conditions& where,
+                               const std::set<std::string>* graphs = nullptr) const;
+
+    /// The graphs of the matching cells with a number.
+    std::set<std::string> graphs(const Measure& measure, const Conditions& where) const;
 
     /// The numbers of devices of the matching cells with a number, ascending.
     std::vector<int> gpus(const Conditions& where) const;

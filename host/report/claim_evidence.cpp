@@ -41,7 +41,11 @@ std::string why_not(const ResolvedCell& place, const PaperClaim& claim, Evidence
         if (cell->verification.status == VerificationStatus::failed) return "a cell failed its verification";
         if (cell->volume_differs) return "a cell's counted bytes are not the stated ones";
     }
+    if (place.incomplete) return "some of the cells that a number combines have none";
     if (kind == EvidenceKind::simulated) return is_of_setting(place, claim) ? "" : other_setting(place, claim);
+    for (const auto* cells : {&place.cells, &place.ended})
+        for (const ComparisonCell* cell : *cells)
+            if (!cell->simulated.empty()) return "simulated, and not measured";
     const bool may_be_scaled = std::ranges::find(claim.settings, ClaimSetting::scaled) != claim.settings.end();
     if (!is_of_setting(place, claim) && !may_be_scaled) return "measured in another setting than the paper's";
     if (kind_of(place) != MetricKind::time || place.counted) return "";

@@ -48,8 +48,10 @@ bool is_within_2(double ours, double claimed, bool is_ratio) {
 /// How a place's number compares with what is claimed of it.
 Ruling against(double ours, double claimed, double within, bool is_ratio) {
     if (claimed == 0) return ours == 0 ? Ruling::reproduced : Ruling::contradicted;
-    if (!is_within_2(ours, claimed, is_ratio)) return Ruling::contradicted;
-    return std::abs(ours / claimed - 1) <= within * (1 + 1e-12) ? Ruling::reproduced : Ruling::within_2;
+    // A gain that is a loss here is another finding, however near.
+    const bool turned = is_ratio && claimed != 1 && (ours > 1) != (claimed > 1);
+    if (!turned && std::abs(ours / claimed - 1) <= within * (1 + 1e-12)) return Ruling::reproduced;
+    return is_within_2(ours, claimed, is_ratio) ? Ruling::within_2 : Ruling::contradicted;
 }
 
 bool is_ratio(const ResolvedCell& place) { return place.measure->unit == "×"; }

@@ -133,7 +133,11 @@ std::string below(const ComparedSides& sides) {
             "there is no verdict without pairs of trials measured by turns.",
             apart == std::ssize(sides.cells) ? "all cells" : plural(apart, "cell"));
     if (sides.only_a || sides.only_b)
-        text += fmt::format(" {} cells are only in A, {} only in B.", sides.only_a, sides.only_b);
+        text += fmt::format(
+            " {} cells are only in A, {} only in B{}.", sides.only_a, sides.only_b,
+            sides.other_graphs
+                ? fmt::format("; of {}, B's dataset has the same name and other content", sides.other_graphs)
+                : "");
     return wrapped(text, table_width());
 }
 

@@ -1,6 +1,9 @@
 #include "report/derived.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -38,6 +41,7 @@ void inherit(ResolvedCell& place, const ResolvedCell& other) {
     for (const std::string& text : other.remarks) remark(place, text);
     place.provenance.insert(place.provenance.end(), other.provenance.begin(), other.provenance.end());
     place.cells.insert(place.cells.end(), other.cells.begin(), other.cells.end());
+    place.incomplete |= other.incomplete;
 }
 
 /// Why there is no number if the base has none.
@@ -48,6 +52,22 @@ void explain_by_base(ResolvedCell& place, const ResolvedCell& base) {
 
 Estimate exactly(double value, std::int64_t trials) {
     return {.trials = trials, .median = value, .low = value, .high = value};
+}
+
+/// The quotient's, if the intervals of both sides hold.
+Estimate quotient(const Estimate& a, const Estimate& b) {
+    const std::int64_t trials = std::min(a.trials, b.trials);
+    if (!(a.low > 0 && b.low > 0)) return exactly(a.median / b.median, trials);
+    return {.trials = trials, .median = a.median / b.median, .low = a.low / b.high, .high = a.high / b.low};
+}
+
+/// `change` of an estimate, which may fall as its argument grows; empty where it has no value.
+template <class Change>
+std::optional<Estimate> changed(const Estimate& e, Change&& change) {
+    const std::optional<double> median = change(e.median), one = change(e.low), other = change(e.high);
+    if (!median || !one || !other) return std::nullopt;
+    return Estimate{
+        .trials = e.trials, .median = *median, .low = std::min(*one, *other), .high = std::max(*one, *other)};
 }
 
 /// The cells' number of devices, if it is the same; else 0.
@@ -70,10 +90,10 @@ void remark_on_threads(ResolvedCell& place, const ResolvedCell& ours, const Reso
 /// Speed-up and quantities derived from it; `base` has a number too.
 void fill_ratio(ResolvedCell& place, const ResolvedCell& ours, const ResolvedCell& base) {
     const Against against = place.measure->against;
-    const double speed_up = base.ours->median / ours.ours->median;
-    std::optional<double> value;
+    const Estimate speed_up = quotient(*base.ours, *ours.ours);
+    std::optional<Estimate> value;
     if (against == Against::speed_up_over) value = speed_up;
-    if (against == Against::relative_to) value = 1 / speed_up;
+    if (against == Against::relative_to) value = quotient(*ours.ours, *base.ours);
     if (against == Against::efficiency_over || against == Against::karp_flatt_over) {
         const int p = devices(ours), p0 = devices(base);
         if (p == 0 || p0 == 0) {
@@ -81,14 +101,16 @@ void fill_ratio(ResolvedCell& place, const ResolvedCell& ours, const ResolvedCel
             return;
         }
         const double times = static_cast<double>(p) / p0;
-        value = against == Against::efficiency_over ? efficiency(speed_up, times) : karp_flatt(speed_up, times);
+        value = changed(speed_up, [&](double s) -> std::optional<double> {
+            return against == Against::efficiency_over ? efficiency(s, times) : karp_flatt(s, times);
+        });
     }
     if (!value) return;
     inherit(place, ours);
     inherit(place, base);
     if (against == Against::efficiency_over || against == Against::karp_flatt_over)
         remark_on_threads(place, ours, base);
-    place.ours = exactly(*value, std::min(ours.ours->trials, base.ours->trials));
+    place.ours = value;
 }
 
 /// Partitioning before the first epoch, set against shorter epochs.
@@ -151,14 +173,23 @@ void fill(ResolvedCell& place, const CellNumbers& numbers, const Conditions& whe
         return;
     }
     if (m.against == Against::overtakes) return fill_overtaking(place, numbers, where);
+    const Conditions base_at = rebased(where, m.base);
+    // Of several graphs, those that both sides have a number of.
+    std::optional<std::set<std::string>> graphs;
+    if (m.over_cells != OverCells::only) {
+        const std::set<std::string> a = numbers.graphs(m, where), b = numbers.graphs(m, base_at);
+        std::set<std::string>& both = graphs.emplace();
+        std::ranges::set_intersection(a, b, std::inserter(both, both.end()));
+        if (both.empty()) graphs.reset();  // one side says why it has none
+    }
     ResolvedCell ours, base;
-    ours.ours = numbers.of(ours, m, where);
+    ours.ours = numbers.of(ours, m, where, graphs ? &*graphs : nullptr);
     if (!ours.ours) {
         place.word = ours.word;
         place.ended = ours.ended;
         return inherit(place, ours);
     }
-    base.ours = numbers.of(base, m, rebased(where, m.base));
+    base.ours = numbers.of(base, m, base_at, graphs ? &*graphs : nullptr);
     if (!base.ours) return explain_by_base(place, base);
     if (ours.ours->median == 0 || base.ours->median == 0) return;
     if (m.against == Against::pays_back_over) return fill_payback(place, numbers, where, ours, base);

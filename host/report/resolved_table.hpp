@@ -27,6 +27,7 @@ struct ResolvedCell {
     std::vector<const ComparisonCell*>
         ended;                    ///< where it has no number: the place's own cells, which ended otherwise
     bool counted = false;         ///< ours is not from a trial: see Counted
+    bool incomplete = false;      ///< of the cells that ours combines, some have no number
     bool fitted = false;          ///< constants of the simulated machine were fitted to one of `cells`
     bool papers_setting = false;  ///< ours is of the paper's dataset, model and number of devices
     bool papers_graph = false;    ///< its graph is the paper's, or as large where it is simulated

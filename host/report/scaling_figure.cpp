@@ -28,6 +28,12 @@ struct LineKey {
     auto operator<=>(const LineKey&) const = default;
 };
 
+/// As tables have it: over the base of its own setting.
+std::optional<double> efficiency_of(const ComparisonCell& cell) {
+    if (cell.efficiency || !cell.speed_up) return cell.efficiency;
+    return cell.speed_up->value * cell.speed_up->base_gpus / cell.gpus;
+}
+
 std::string other_settings(const ComparisonCell& cell, const std::vector<std::string>& keys) {
     std::vector<std::string> all;
     for (std::size_t i = 0; i < cell.others.size(); ++i) all.push_back(keys[i] + "=" + cell.others[i]);
@@ -40,7 +46,8 @@ public:
     void add(const ComparisonCell& cell, const std::vector<std::string>& keys) {
         const LineKey key{cell.scheme, cell.partitioner, other_settings(cell, keys)};
         if (!points_.contains(key)) order_.push_back(key);
-        points_[key][cell.gpus] = {cell.gpus, *cell.epoch_s, cell.oversubscribed, cell.sent_bytes_per_epoch};
+        points_[key][cell.gpus] = {cell.gpus, *cell.epoch_s, cell.oversubscribed, cell.sent_bytes_per_epoch,
+                                   efficiency_of(cell)};
         if (cell.scheme_name == "serial") serial_.insert(key);
         if (cell.partitioner != "none") partitioned_[{cell.scheme, "", key.others}].insert(cell.partitioner);
         partitioners_.insert(cell.partitioner);
@@ -146,6 +153,8 @@ public:
             case ScalingQuantity::efficiency:
                 break;
         }
+        if (p.efficiency)
+            return Drawn{*p.efficiency, *p.efficiency * e.median / high, *p.efficiency * e.median / low};
         const double base =
             panel.base.epoch_s.median * (weak_ ? 1 : static_cast<double>(panel.base.gpus) / p.gpus);
         return Drawn{base / e.median, base / high, base / low};

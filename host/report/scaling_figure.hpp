@@ -14,6 +14,7 @@ struct ScalingPoint {
     Estimate epoch_s;
     bool oversubscribed = false;
     std::optional<double> sent_bytes{};  ///< an epoch, of all ranks
+    std::optional<double> efficiency{};  ///< over the base that tables have; empty: the panel's
 };
 struct ScalingLine {
     std::string name;     ///< the scheme, and the partitioner and further fields where several are measured

@@ -31,18 +31,38 @@ std::optional<std::size_t> index_of(const std::vector<TableLine>& lines, const s
     return found == lines.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - lines.begin()));
 }
 
+/// A table of which nothing was recorded under the profile has what was recorded without one.
+const LoadedTable* under_profile_or_none(const std::vector<LoadedTable*>& under, const std::string& profile) {
+    for (const std::string& wanted : {profile, std::string()})
+        for (const LoadedTable* table : under)
+            if (table->resolved.profile == wanted) return table;
+    return nullptr;
+}
+
+/// Null: there is none.
 const ResolvedCell* place_of(const std::vector<LoadedTable*>& under, const std::string& row,
-                             const std::string& column, EvidenceKind kind) {
-    const ResolvedCell* best = nullptr;
-    for (const LoadedTable* table : under) {
-        const auto r = index_of(table->definition.rows, row), c = index_of(table->definition.columns, column);
-        if (!r || !c) continue;
-        if (kind == EvidenceKind::simulated) return table->resolved.simulated_at(*r, *c);
-        const ResolvedCell& place = table->resolved.cells[*r][*c];
-        if (!best || (place.shows() && (!best->shows() || (place.papers_setting && !best->papers_setting))))
-            best = &place;
-    }
-    return best;
+                             const std::string& column, EvidenceKind kind, const std::string& profile) {
+    const bool simulated = kind == EvidenceKind::simulated;
+    const LoadedTable* table = simulated ? under.front() : under_profile_or_none(under, profile);
+    if (!table) return nullptr;
+    const auto r = index_of(table->definition.rows, row), c = index_of(table->definition.columns, column);
+    if (!r || !c) return nullptr;
+    return simulated ? table->resolved.simulated_at(*r, *c) : &table->resolved.cells[*r][*c];
+}
+
+/// How many of a claim's places have a number, or another result that decides something. A trial that was merely skipped or
+/// failed has none.
+std::size_t evidence(const PaperClaim& claim, const std::map<std::string, std::vector<LoadedTable*>>& under,
+                     const std::string& profile) {
+    std::size_t count = 0;
+    for (const auto& [name, places] : claim.numbers)
+        for (const std::string& row : places.rows)
+            for (const std::string& column : places.columns) {
+                const ResolvedCell* place =
+                    place_of(under.at(places.table), row, column, EvidenceKind::measured, profile);
+                count += place && (place->ours || place->word == "OOM" || !place->verdict.empty());
+            }
+    return count;
 }
 
 /// Of every trial of the tables' experiments.
@@ -93,9 +113,16 @@ std::unique_ptr<JudgedClaims> judged_claims(const fs::path& file, const fs::path
     all->file = load_claims_file(file);
     std::map<std::string, std::vector<LoadedTable*>> under;
     for (const auto& [name, definition] : all->file.tables) under[name] = loaded(definition, database, *all);
-    const FindPlace find = [&](const std::string& table, const std::string& row, const std::string& column,
-                               EvidenceKind kind) { return place_of(under.at(table), row, column, kind); };
-    for (const PaperClaim& claim : all->file.claims) all->claims.push_back(judge(claim, find));
+    for (const PaperClaim& claim : all->file.claims) {
+        // Measured numbers that are compared are of one profile: the paper's, if the small one has no more of them.
+        const std::string profile =
+            evidence(claim, under, "paper") >= evidence(claim, under, "small") ? "paper" : "small";
+        const FindPlace find = [&](const std::string& table, const std::string& row, const std::string& column,
+                                   EvidenceKind kind) {
+            return place_of(under.at(table), row, column, kind, profile);
+        };
+        all->claims.push_back(judge(claim, find));
+    }
     if (with_sources) all->sources = all_sources(*all, database);
     return all;
 }

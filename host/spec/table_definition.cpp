@@ -34,8 +34,15 @@ std::vector<TableLine> read_lines(const YamlNode& n, const Measure& fallback, Fi
     std::vector<TableLine> lines;
     if (n.is(YamlNode::Kind::map)) {
         const std::string field = text_at(n, "over");
-        for (const std::string& value : texts(n.find("values")))
-            lines.push_back({value, value, "", {{field, {value}}}, {}, {}, true, n.place});
+        const auto add = [&](const YamlNode& value) {
+            lines.push_back({value.text, value.text, "", {{field, {value_text(value)}}}, {}, {}, true, n.place});
+        };
+        if (const YamlNode* values = n.find("values")) {
+            if (values->is(YamlNode::Kind::list))
+                std::ranges::for_each(values->items, add);
+            else
+                add(*values);
+        }
     } else {
         for (const YamlNode& item : n.items) lines.push_back(read_line(item, fallback, findings));
     }

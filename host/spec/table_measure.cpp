@@ -19,13 +19,12 @@ std::vector<std::string> texts(const YamlNode* n) {
     return all;
 }
 
-namespace {
-
-/// Numbers as cells' fields show them: "1.0" is "1".
 std::string value_text(const YamlNode& n) {
     double real = 0;
     return n.is(YamlNode::Kind::real) && to_real(n, real) ? fmt::format("{}", real) : n.text;
 }
+
+namespace {
 
 Condition equality(const YamlEntry& e) {
     Condition c{e.key, {}};

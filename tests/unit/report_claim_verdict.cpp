@@ -111,6 +111,16 @@ TEST_CASE("numbers that cannot carry a claim leave it undecided, and the reason 
     CHECK_THAT(spoilt([](Made& m) { m.cell.verification.status = VerificationStatus::failed; }),
                Contains("failed its verification"));
     CHECK_THAT(spoilt([](Made& m) { m.cell.volume_differs = true; }), Contains("counted bytes"));
+    CHECK_THAT(spoilt([](Made& m) { m.place.incomplete = true; }), Contains("some of the cells"));
+    // A table that names no machine has simulated cells among the measured ones.
+    Numbers m;
+    m.add("a", ten);
+    m.add("b", five).cell.simulated = "dgx-v100";
+    const JudgedClaim mixed =
+        judge(quotient(2), [&](const std::string&, const std::string& row, const std::string&, EvidenceKind kind) {
+            return kind == EvidenceKind::measured ? &m.at(row).place : nullptr;
+        });
+    CHECK(mixed.measured.why == "simulated, and not measured");
     CHECK_THAT(spoilt([](Made& m) { m.place.ours = estimate(std::vector<double>{5, 5}); }),
                Contains("fewer than three trials"));
 }
@@ -181,6 +191,15 @@ TEST_CASE("a factor is met within its share, missed by 2 at most, or contradicte
     CHECK(n.ruling(quotient(0.9)) == Ruling::contradicted);  // near, but the other way round
     CHECK(n.ruling(quotient(1.5)) == Ruling::within_2);      // 1 is twice 0.5
     CHECK(n.ruling(quotient(1.4)) == Ruling::contradicted);
+    // Small gains: 1.12 is within a tenth of 1.05, whatever their gains' quotient; 0.98 is a loss.
+    n.add("c", {11.2, 11.2, 11.2});
+    n.add("d", {9.8, 9.8, 9.8});
+    PaperClaim small = about({{"c", {"c"}}, {"a", {"a"}}});
+    small.value = "c / a";
+    small.factor = 1.05;
+    CHECK(n.ruling(small) == Ruling::reproduced);
+    small.numbers["c"].rows = {"d"};
+    CHECK(n.ruling(small) == Ruling::contradicted);
     PaperClaim plain = quotient(0.99);
     std::swap(plain.is, plain.factor);
     plain.value = "a / b / 2";

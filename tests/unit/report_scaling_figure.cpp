@@ -111,6 +111,22 @@ TEST_CASE("efficiency and volume over GPUs") {
                Contains("sent in an epoch (MB)") && Contains("4 3\n") && !Contains("ideal"));
 }
 
+TEST_CASE("efficiency is over the base of a line's own setting") {
+    ComparisonData data;
+    data.experiment = "sweep";
+    data.other_keys = {"model.hidden"};
+    for (const auto& [hidden, serial_s, four_s] :
+         {std::tuple("64", 0.01, 0.005), std::tuple("256", 0.04, 0.012)}) {
+        data.cells.push_back(timed_cell("serial", 1, "none", serial_s));
+        data.cells.back().speed_up = {.value = 1, .over_serial = true};
+        data.cells.push_back(timed_cell("mg-gcn", 4, "random", four_s));
+        data.cells.back().speed_up = {.value = serial_s / four_s, .over_serial = true};
+        for (std::size_t i = data.cells.size() - 2; i < data.cells.size(); ++i) data.cells[i].others = {hidden};
+    }
+    const std::string script = scaling_script(data, FigureFormat::svg, ScalingQuantity::efficiency);
+    CHECK_THAT(script, Contains(" 0.5\n") && Contains(" 0.83333") && !Contains(" 0.25\n"));
+}
+
 TEST_CASE("a figure of a given width is as wide, with text of the size that is asked for") {
     ComparisonData data;
     data.experiment = "sweep";

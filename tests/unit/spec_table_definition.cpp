@@ -164,6 +164,18 @@ TEST_CASE("a definition means what it says") {
     CHECK_FALSE(t.published.at({"2", "C"}).value);
 }
 
+TEST_CASE("values of lines are those that cells have, however they are written") {
+    const TableDefinition t = read_table_definition(
+        "title: T\nsource: S\nexperiments: e\ncell: {metric: epoch_s, unit: ms}\n"
+        "rows: {over: train.lr, values: [1e-2, 0.10, 2]}\ncolumns: [{name: A, where: {scheme: a}}]\n",
+        "dir/t.yaml", head);
+    REQUIRE(t.rows.size() == 3);
+    CHECK(t.rows[0].where == Conditions{{"train.lr", {"0.01"}}});
+    CHECK(t.rows[0].label == "1e-2");
+    CHECK(t.rows[1].where == Conditions{{"train.lr", {"0.1"}}});
+    CHECK(t.rows[2].where == Conditions{{"train.lr", {"2"}}});
+}
+
 TEST_CASE("a definition is told from an experiment") {
     CHECK(is_table_definition(plain));
     CHECK_FALSE(is_table_definition("name: n\nmatrix: {gpus: [1]}\n"));
