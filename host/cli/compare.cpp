@@ -83,7 +83,9 @@ int gate(const CompareRequest& request, OutputFormat format, const GlobalOptions
         wanted = std::max(wanted, c.verdict.trials_wanted);
     }
     if (sides.cells.empty())
-        throw SpecError(fmt::format("'{}' and '{}' have no cell in common", request.a, request.b));
+        throw SpecError(
+            fmt::format("'{}' and '{}' have no cell in common{}", request.a, request.b,
+                        sides.other_graphs ? "; their datasets have the same names and other content" : ""));
     std::cerr << fmt::format("gate: {} cells, {} worse in B, {} unclear{}{}{}\n", sides.cells.size(), regressions,
                              unclear,
                              sides.only_a ? fmt::format(" ({} were not measured in B)", sides.only_a) : "",

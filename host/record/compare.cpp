@@ -70,11 +70,16 @@ std::string comparison_key(const SideCell& cell, const std::set<std::string>& co
     return key;
 }
 
+/// Graphs of one name may differ. Where the sides are of different datasets, nothing is expected of their content.
+std::string key_with_graph(const SideCell& cell, const std::set<std::string>& compared) {
+    return comparison_key(cell, compared) + (compared.contains("dataset") ? "" : cell.graph);
+}
+
 std::map<std::string, const SideCell*> by_comparison_key(const SideCells& side,
                                                          const std::set<std::string>& compared, const char* name) {
     std::map<std::string, const SideCell*> all;
     for (const auto& [id, cell] : side) {
-        const auto [other, first] = all.emplace(comparison_key(cell, compared), &cell);
+        const auto [other, first] = all.emplace(key_with_graph(cell, compared), &cell);
         if (first) continue;
         std::vector<std::string> differing;
         for (const auto& [field, value] : cell.fields) {
@@ -215,10 +220,13 @@ void compare_cells(const SideCells& a, const SideCells& b, const CompareRules& r
     const auto left = by_comparison_key(a, compared, "A"), right = by_comparison_key(b, compared, "B");
     std::vector<const SideCell*> matched;
     std::vector<Samples> samples;
+    std::set<std::string> names;
+    for (const auto& [key, cell] : right) names.insert(comparison_key(*cell, compared));
     for (const auto& [key, cell] : left) {
         const auto other = right.find(key);
         if (other == right.end()) {
             ++result.only_a;
+            result.other_graphs += names.contains(comparison_key(*cell, compared));
             continue;
         }
         matched.push_back(cell);

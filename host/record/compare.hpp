@@ -40,7 +40,8 @@ struct ComparedSides {
     std::vector<std::string> compared_fields;
     std::vector<ComparedCell> cells;
     std::int64_t only_a = 0, only_b = 0;  ///< cells without a match on the other side
-    std::string machine;                  ///< that measured both
+    std::int64_t other_graphs = 0;  ///< of those of A, the ones that B has with another graph of the same name
+    std::string machine;            ///< that measured both
     /// Trials that count towards a side's experiment but were measured by other experiments.
     std::int64_t borrowed_a = 0, borrowed_b = 0;
     /// Cells whose sides were measured at different times.

@@ -65,8 +65,10 @@ SideCells read_side(const sqlite::Connection& c, const std::vector<std::int64_t>
         "t.experiment_id FROM trial t "
         "WHERE t.id = ? AND t.machine_id = ? AND t.status = 'ok' AND t.epoch_s > 0",
         "read a trial");
-    auto cell = c.prepare("SELECT dataset, partitioner_label, scheme_label, gpus, identity FROM cell WHERE id = ?",
-                          "read a cell");
+    auto cell = c.prepare(
+        "SELECT dataset, partitioner_label, scheme_label, gpus, identity, dataset_digest FROM cell "
+        "WHERE id = ?",
+        "read a cell");
     SideCells side;
     for (const std::int64_t id : trials) {
         q.bind(id, machine);
@@ -81,6 +83,7 @@ SideCells read_side(const sqlite::Connection& c, const std::vector<std::int64_t>
             one.gpus = static_cast<int>(cell.integer(3));
             one.fields = cell_fields(stored_json(cell.text(4)));
             one.fields["dataset"] = one.dataset;
+            one.graph = cell.text(5);
             one.simulated = one.fields.contains("kernel.machine");
             cell.reset();
         }

@@ -25,6 +25,7 @@ struct SideTrial {
 /// A cell of a side, with all that tells it from others.
 struct SideCell {
     std::string dataset, partitioner, scheme;
+    std::string graph;  ///< digest of the dataset's content
     int gpus = 1;
     CellFields fields;
     bool simulated = false;                    ///< its ranks are
