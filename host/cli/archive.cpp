@@ -13,6 +13,7 @@
 #include "cli/output.hpp"
 #include "cli/ranges.hpp"
 #include "core/plural.hpp"
+#include "record/statistics.hpp"
 #include "run/archive.hpp"
 #include "spec/launcher_file.hpp"
 
@@ -100,11 +101,8 @@ std::string as_text(const ReplayReport& r) {
     text += r.agrees() ? "data, bytes and losses agree"
             : off > 0  ? fmt::format("{} of {} cells differ", off, r.cells.size())
                        : "the data differ";
-    if (!ratios.empty()) {
-        std::ranges::sort(ratios);
-        text +=
-            fmt::format("; an epoch takes {:.2f} times as long (median over cells)", ratios[ratios.size() / 2]);
-    }
+    if (!ratios.empty())
+        text += fmt::format("; an epoch takes {:.2f} times as long (median over cells)", median(ratios));
     return text + '\n';
 }
 

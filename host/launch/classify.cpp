@@ -205,7 +205,7 @@ LaunchEnd classify(const EndSigns& signs) {
         return end;
     }
     const std::string who = in_log.rank >= 0                    ? "rank " + std::to_string(in_log.rank)
-                            : killed_launcher && !in_log.signal ? "mpiexec"
+                            : killed_launcher && !in_log.signal ? signs.program
                                                                 : "a rank";
     const bool out_of_memory = end.signal == SIGKILL && signs.oom_killed;
     end.status = out_of_memory ? TrialStatus::oom : TrialStatus::crashed;

@@ -170,8 +170,9 @@ std::vector<std::string> DeclaredLauncher::command(const LaunchNeed& need, const
 }
 
 LaunchProgram DeclaredLauncher::program_for(const TrialLaunch& launch, const std::string& shared_folder) const {
-    const int here =
-        launch.cpus.empty() ? std::max(1, cores() / launch.trials_at_once) : static_cast<int>(launch.cpus.size());
+    const int here = launch.cpus.empty()
+                         ? std::max(1, cores_for(launch.ranks, launch.threads_per_rank) / launch.trials_at_once)
+                         : static_cast<int>(launch.cpus.size());
     const RankLoad load{launch.ranks, launch.threads_per_rank, here};
     const LaunchNeed need{launch.ranks, launch.threads_per_rank, launch.needs_gpus,
                           launch.timeout_s + launch.late_step_timeout_s};
@@ -190,6 +191,10 @@ LaunchProgram DeclaredLauncher::program_for(const TrialLaunch& launch, const std
     program.signal_on_our_death = SIGTERM;
     program.polite_s = 15;
     return program;
+}
+
+bool DeclaredLauncher::as_many_as_needed() const {
+    return on_other_hosts() && settings_.nodes == 0 && nodes_.hosts == 0;
 }
 
 std::string DeclaredLauncher::chosen_worker() const { return find_worker(mpiexec_.flavour); }

@@ -69,6 +69,7 @@ private:
     std::string chosen_worker() const override;
     LaunchEnd judged(const EndSigns& signs) const override;
     bool still_waits(const std::string& log) const override;
+    bool as_many_as_needed() const override;
     /// `start` with these words in place of {worker} and {request}.
     std::vector<std::string> command(const LaunchNeed& need, const std::vector<std::string>& what,
                                      const std::string& trial, const Environment& environment, int limit_s) const;

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <csignal>
 #include <memory>
 #include <string>
@@ -48,7 +49,8 @@ struct EndSigns {
     bool timed_out = false, interrupted = false;
     bool oom_killed = false;
     double timeout_s = 0;
-    bool in_late_step = false;  ///< the trial's own end has come
+    bool in_late_step = false;        ///< the trial's own end has come
+    std::string program = "mpiexec";  ///< that was started
 };
 /// What the launcher itself says of a failure's cause in a log, on one line; empty where it says nothing of it.
 std::string launcher_words(std::string_view log);
@@ -64,6 +66,9 @@ struct LaunchProgram {
     std::vector<int> cpus{};            ///< that it is bound to; empty: those of this process
 };
 
+/// Nodes of so many cores that threads need to have one each.
+constexpr int nodes_for(int threads, int cores) { return std::max(1, (threads + cores - 1) / std::max(1, cores)); }
+
 /// How a trial's ranks are started, and on which machine.
 class Launcher {
 public:
@@ -74,6 +79,12 @@ public:
     int cores() const { return cores_; }
     /// The same of memory; 0: unknown.
     std::int64_t memory_bytes() const { return memory_bytes_; }
+    /// Where a trial gets as many nodes as its ranks need, cores() and memory_bytes() are of one of them, and this is true.
+    bool adds_nodes() const { return as_many_as_needed(); }
+    /// That so many ranks may use.
+    int cores_for(int ranks, int threads_per_rank) const {
+        return adds_nodes() ? nodes_for(ranks * threads_per_rank, cores_) * cores_ : cores_;
+    }
     /// Ranks run on other hosts, so only those can tell what they support.
     bool on_other_hosts() const { return on_other_hosts_; }
 
@@ -100,6 +111,7 @@ private:
     virtual std::string chosen_worker() const { return find_worker(); }
     virtual LaunchEnd judged(const EndSigns& signs) const { return classify(signs); }
     virtual bool still_waits(const std::string&) const { return false; }
+    virtual bool as_many_as_needed() const { return false; }
 
     Machine machine_;
     int cores_;

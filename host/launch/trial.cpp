@@ -63,6 +63,7 @@ public:
                  program_.cpus) {}
     ~TrialInProgress() { end(); }
 
+    std::string program() const { return std::filesystem::path(program_.command.front()).filename(); }
     std::optional<int> wait(double seconds) { return child_.wait(seconds); }
 
     /// SIGTERM, then SIGKILL; ranks that outlive their launcher are found by the token. Returns its wait status.
@@ -124,6 +125,7 @@ LaunchEnd launch_trial(const Launcher& launcher, const TrialLaunch& launch, cons
             if (signs.interrupted || signs.timed_out) break;
         }
         signs.wait_status = running.end();
+        signs.program = running.program();
     }
     watch();
     signs.log_tail = tail_of(launch.log_file);

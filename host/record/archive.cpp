@@ -119,21 +119,26 @@ std::map<std::string, CellOutcome> outcomes_on(const fs::path& database, const s
     return all;
 }
 
-MeasuredOn measured_on(const fs::path& database, std::span<const std::string> cell_digests) {
+std::optional<MeasuredOn> find_measured_on(const fs::path& database, std::span<const std::string> cell_digests,
+                                           const std::string& fingerprint) {
     const std::vector<SqlValue> cells{
-        nlohmann::json(std::vector<std::string>(cell_digests.begin(), cell_digests.end())).dump()};
+        nlohmann::json(std::vector<std::string>(cell_digests.begin(), cell_digests.end())).dump(), fingerprint};
     const QueryResult rows =
         query(database,
               "SELECT m.fingerprint, m.description, t.provenance, coalesce(t.device, ''), max(t.id), count(*) "
               "FROM trial t "
               "JOIN machine m ON m.id = t.machine_id JOIN cell c ON c.id = t.cell_id "
               "WHERE t.purpose = 'measure' AND t.status = 'ok' AND c.digest IN (SELECT value FROM json_each(?1)) "
-              "GROUP BY m.id ORDER BY count(*) DESC, max(t.id) DESC LIMIT 1",
+              "AND (?2 = '' OR m.fingerprint = ?2) GROUP BY m.id ORDER BY count(*) DESC, max(t.id) DESC LIMIT 1",
               cells);
-    if (rows.rows.empty())
-        throw SpecError("there is no trial of this experiment that is ok; `gnnbench run` it first");
+    if (rows.rows.empty()) return std::nullopt;
     const SqlRow& r = rows.rows.front();
-    return {column_text(r[0]), column_text(r[1]), column_text(r[2]), column_text(r[3])};
+    return MeasuredOn{column_text(r[0]), column_text(r[1]), column_text(r[2]), column_text(r[3])};
+}
+
+MeasuredOn measured_on(const fs::path& database, std::span<const std::string> cell_digests) {
+    if (auto measured = find_measured_on(database, cell_digests, "")) return *std::move(measured);
+    throw SpecError("there is no trial of this experiment that is ok; `gnnbench run` it first");
 }
 
 }  // namespace gnnbench

@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,5 +38,9 @@ struct MeasuredOn {
 };
 /// Throws SpecError where none of them has a trial that is ok.
 MeasuredOn measured_on(const std::filesystem::path& database, std::span<const std::string> cell_digests);
+/// The same of that machine, of any where `fingerprint` is empty; none where none has a trial that is ok.
+std::optional<MeasuredOn> find_measured_on(const std::filesystem::path& database,
+                                           std::span<const std::string> cell_digests,
+                                           const std::string& fingerprint);
 
 }  // namespace gnnbench

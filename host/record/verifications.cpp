@@ -12,10 +12,18 @@
 
 namespace gnnbench {
 
+namespace {
+
+/// How the reason of an approximate scheme's verification begins, as its ranks write it.
+constexpr std::string_view approximate_scheme = "approximate: ";
+
+}  // namespace
+
 bool is_settled(const VerificationRecord& found, const std::string& approximation) {
     if (found.status == VerificationStatus::verified) return true;
     return found.status == VerificationStatus::unverified &&
-           (!approximation.empty() || found.reason.starts_with(ill_conditioned_here));
+           ((!approximation.empty() && found.reason.starts_with(approximate_scheme)) ||
+            found.reason.starts_with(ill_conditioned_here));
 }
 
 VerificationFinder::VerificationFinder(const sqlite::Connection& connection)

@@ -178,11 +178,14 @@ ReplayReport replay_archive(const ReplayRequest& request, const RunPlaces& place
     archive.experiment.launcher = request.launcher;
     ReplayReport report;
     report.experiment = archive.experiment.name;
+    std::string machine;  // that ran it now; else the one that has measured most of it
     if (!request.only_compare) {
         RunRequest run;
         run.experiment.file = request.archive;
         run.experiment.allow_programs = request.allow_programs;
-        report.sweep = run_resolved(archive.experiment, run, places, progress).report;
+        const RunResult ran = run_resolved(archive.experiment, run, places, progress);
+        report.sweep = ran.report;
+        machine = ran.machine_fingerprint;
     }
     const Notify notify = [&](const std::string& line) { progress.message(line); };
     const PreparedExperiment prepared =
@@ -198,14 +201,17 @@ ReplayReport replay_archive(const ReplayRequest& request, const RunPlaces& place
     const std::vector<std::string> here = digests_of(prepared);
     std::vector<std::string> then;
     for (const json& c : archive.manifest.at("cells")) then.push_back(c.at("digest"));
-    const MeasuredOn measured_then = measured_on(copy, then), measured_here = measured_on(places.database, here);
-    add_environment(report.surroundings, measured_then, measured_here);
+    const auto measured_here = find_measured_on(places.database, here, machine);
+    if (measured_here) {
+        add_environment(report.surroundings, measured_on(copy, then), *measured_here);
+        machine = measured_here->fingerprint;
+    }
     const json plugins_now = plugin_versions(archive.experiment.cells);
     for (const auto& [name, version] : plugins_now.items())
         report.surroundings.push_back({name, plugins_then.value(name, ""), version});
 
     const auto outcomes_then = outcomes_on(copy, archive.manifest.at("machine"));
-    const auto outcomes_here = outcomes_on(places.database, measured_here.fingerprint);
+    const auto outcomes_here = outcomes_on(places.database, machine);
     const auto outcome = [](const auto& all, const std::string& digest) {
         const auto found = all.find(digest);
         return found == all.end() ? CellOutcome() : found->second;

@@ -14,6 +14,7 @@
 #include <gnnbench/spelling.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "launch/mpiexec.hpp"
 #include "launch/worker_program.hpp"
 
 namespace gnnbench {
@@ -25,9 +26,10 @@ std::filesystem::path core_library() {
     return dladdr(reinterpret_cast<const void*>(&did_you_mean), &info) && info.dli_fname ? info.dli_fname : "";
 }
 
+/// Of the MPI whose ranks would run.
 std::filesystem::path worker_program() {
     try {
-        return find_worker();
+        return find_worker(mpi_at_hand().flavour);
     } catch (const EnvironmentError&) {  // a plan needs none; who runs trials says that it is missing
         return {};
     }

@@ -23,6 +23,7 @@ SweepReport& SweepReport::operator+=(const SweepReport& o) {
     never_begun += o.never_begun;
     jobs_left += o.jobs_left;
     unmeasured += o.unmeasured;
+    trials.insert(trials.end(), o.trials.begin(), o.trials.end());
     interrupted = interrupted || o.interrupted;
     stopped_early = stopped_early || o.stopped_early;
     return *this;

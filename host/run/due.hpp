@@ -35,6 +35,7 @@ struct SweepReport {
     std::size_t never_begun = 0;          ///< trials whose job ended before they began
     std::size_t jobs_left = 0;            ///< jobs that continue after this process ends
     std::size_t unmeasured = 0;           ///< trials recorded as failed without being run
+    std::vector<std::string> trials{};    ///< UUIDs of what was measured or recorded as failed now
     bool interrupted = false;
     bool stopped_early = false;  ///< after too many failures
 

@@ -96,8 +96,9 @@ void settle_reruns(PlanRules& rules, bool forget, const PreparedExperiment& prep
                    const std::string& machine, Progress& progress) {
     if (forget) {
         std::int64_t forgotten = 0;
-        for (const PreparedCell& cell : prepared.cells)
-            forgotten += database.forget_reruns(cell.record.digest, machine);
+        const std::vector<bool> chosen = chosen_cells(prepared.experiment, rules.where);
+        for (std::size_t i = 0; i < prepared.cells.size(); ++i)
+            if (chosen[i]) forgotten += database.forget_reruns(prepared.cells[i].record.digest, machine);
         progress.message(
             fmt::format("{} of an unfinished rerun are left as they are", plural(forgotten, "trial")));
     }
@@ -181,7 +182,7 @@ RunResult run_resolved(const Experiment& experiment, const RunRequest& request, 
     report.interrupted = report.interrupted || (InterruptGuard::requested() && !request.cancel);
     report += jobs.report();
     runner.finish();
-    tag.name_trials(progress);
+    tag.name_trials(report.trials, progress);
     return {prepared.experiment, runner.machine_fingerprint(), report, jobs.names()};
 }
 

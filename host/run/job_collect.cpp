@@ -70,19 +70,24 @@ void JobFollower::collect(Submission& submission, Task& task) {
     read_journals();
     LaunchEnd end = submission.queue.end_of(task.job);
     end.log_tail = tail_of(submission.folder.log(task.batch, task.element));
+    // On a network file system, the last lines, and with them whole trials, may have become visible only with the lock.
+    const auto read_what_is_left = [&] {
+        for (std::vector<json> lines = task.tail->poll(); !lines.empty(); lines = task.tail->poll())
+            for (const json& line : lines) read_line(submission, task, line);
+    };
     const ReplayResult replayed = collect_journal(
         database_, submission.folder.journal(database_.path(), task.number), [&](const std::string& trial) {
+            read_what_is_left();
             StartedTrial& started = task.started[trial];
-            const TrialOutcome outcome = started.reader.outcome(end);
+            TrialOutcome outcome = started.reader.outcome(end);
+            outcome.trial = trial;
             started.over = true;
             submission.all_well = false;
             report_outcome(started, started.reader.result(outcome));
             return outcome;
         });
     if (replayed.journals == 0) return;
-    // On a network file system, the last lines may have become visible only with the lock; they are applied by now.
-    for (std::vector<json> lines = task.tail->poll(); !lines.empty(); lines = task.tail->poll())
-        for (const json& line : lines) read_line(submission, task, line);
+    read_what_is_left();
     for (const std::string& problem : replayed.problems) progress_.message("damaged journal: " + problem);
     task.tail.reset();
     settle_unstarted(submission, task);

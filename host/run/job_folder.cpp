@@ -149,7 +149,9 @@ TrialOrder JobTask::order(const Trial& t) const {
 
 double JobTask::time_s() const {
     double all_s = 0;
-    for (const Trial& t : trials) all_s += t.timeout_s + t.late_step_timeout_s;
+    for (const Trial& t : trials)  // a measured one may have its time again
+        all_s += static_cast<double>(t.purpose == Purpose::verify ? 1 : 1 + retries) *
+                 (t.timeout_s + t.late_step_timeout_s);
     return all_s;
 }
 

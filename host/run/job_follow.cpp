@@ -175,6 +175,7 @@ void JobFollower::report_outcome(const StartedTrial& trial, const TrialResult& r
     }
     const bool ended = result.status != TrialStatus::interrupted;
     const bool unmeasured = is_unmeasured(result.reason);
+    if (ended && !skipped) report_.trials.push_back(result.trial);
     report_.run += ended && !skipped && !unmeasured;
     report_.unmeasured += unmeasured;
     report_.skipped += skipped;

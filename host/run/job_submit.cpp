@@ -9,6 +9,7 @@
 #include <gnnbench/usize.hpp>
 
 #include "record/replay.hpp"
+#include "spec/setting.hpp"
 
 namespace gnnbench {
 
@@ -43,7 +44,8 @@ std::vector<JobSubmission::Group> JobSubmission::groups_of(const std::vector<Due
     for (const ScheduledTrial& turn : in_random_blocks(one_each, rules_.order_seed)) {
         const DueCell& cell = due[turn.cell];
         const std::string& key = cell.cell->record.verification_key;
-        const bool verifies = rules_.verify && !known_verified(*cell.cell, database_);
+        const bool computes = !cell.cell->simulated || simulates_values(cell.cell->cell);
+        const bool verifies = rules_.verify && computes && !known_verified(*cell.cell, database_);
         const auto known = by_key.find(key);
         const bool joins = one_job ? !groups.empty() : verifies && known != by_key.end();
         if (!joins) groups.emplace_back();
@@ -128,7 +130,8 @@ LaunchNeed JobSubmission::need_of(const Group& group) const {
     LaunchNeed need;
     for (const DueCell* due : group.cells) {
         const Cell& cell = due->cell->cell;
-        need.ranks = std::max(need.ranks, cell.scheme.is_program() ? 1 : cell.gpus);
+        // One process simulates all ranks.
+        need.ranks = std::max(need.ranks, cell.scheme.is_program() || due->cell->simulated ? 1 : cell.gpus);
         need.threads_per_rank = std::max(need.threads_per_rank, cell.threads_per_rank);
         need.gpus = need.gpus || !due->cell->in_host_memory;
     }

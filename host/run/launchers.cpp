@@ -36,11 +36,11 @@ std::shared_ptr<const Launcher> make_direct_launcher(const LauncherChoice& choic
 }
 
 Site site_of(const Launcher& launcher) {
-    return {launcher.cores(), launcher.memory_bytes(), launcher.on_other_hosts(),
+    return {launcher.cores(), launcher.memory_bytes(), launcher.adds_nodes(), launcher.on_other_hosts(),
             machine_fingerprint(to_json(launcher.machine()))};
 }
 
-Site this_host() { return {usable_cores(), host_memory_bytes(), false, ""}; }
+Site this_host() { return {usable_cores(), host_memory_bytes(), false, false, ""}; }
 
 HostShape shape_of(const LauncherChoice& choice) {
     const ClusterNodes nodes = ask_nodes(launcher_declaration(choice.file), launcher_settings(choice));

@@ -11,6 +11,7 @@ namespace gnnbench {
 struct Site {
     int cores = 1;                  ///< that ranks of one trial may use
     std::int64_t memory_bytes = 0;  ///< the same; 0: unknown
+    bool adds_nodes = false;        ///< both are of one node, and a trial gets as many as its ranks need
     bool on_other_hosts = false;    ///< ranks run on other hosts, which determine what they support
     std::string fingerprint;        ///< of the machine; empty: nothing that is stored counts
 };

@@ -137,6 +137,7 @@ Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, co
         return due_trials(found->second, prepared.experiment.trials, rules, cells.at(digest)->record.code).stored;
     };
     rules.host_memory_bytes = site.memory_bytes;
+    rules.cores_of_a_node = site.adds_nodes ? site.cores : 0;
     rules.on_other_hosts = site.on_other_hosts;
     ProgramProbes probes;
     return make_plan(prepared.experiment,

@@ -302,6 +302,7 @@ void Sweep::count(const TrialResult& result, const std::string& what) {
     }
     const bool skipped = result.status == TrialStatus::skipped;
     const bool unmeasured = is_unmeasured(result.reason);
+    if (!skipped) report_.trials.push_back(result.trial);
     report_.run += !skipped && !unmeasured;
     report_.unmeasured += unmeasured;
     const bool good = result.status == TrialStatus::ok || skipped;

@@ -1,5 +1,6 @@
 #include "run/tagging.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,22 +23,24 @@ RunTag::RunTag(Database& database, std::string experiment, std::string tag)
     last_before_ = std::get<std::int64_t>(newest.rows.at(0).at(0));
 }
 
-void RunTag::name_trials(Progress& progress) {
+void RunTag::name_trials(const std::vector<std::string>& measured, Progress& progress) {
     if (tag_.empty()) return;
-    const QueryResult measured = query(database_.path(),
+    const QueryResult recorded = query(database_.path(),
                                        "SELECT t.uuid FROM trial t JOIN experiment x ON x.id = t.experiment_id "
                                        "WHERE t.id > ?1 AND x.name = ?2 AND t.purpose = 'measure' "
                                        "AND t.status NOT IN ('running', 'interrupted', 'skipped') ORDER BY t.id",
                                        std::vector<SqlValue>{last_before_, experiment_});
-    if (measured.rows.empty()) {
+    TrialChoice choice;
+    for (const SqlRow& row : recorded.rows)  // another run of this experiment may have recorded some of them
+        if (const auto& trial = std::get<std::string>(row.at(0)); std::ranges::count(measured, trial) > 0)
+            choice.trials.push_back(trial);
+    if (choice.trials.empty()) {
         progress.problem(
             fmt::format("nothing was measured, so nothing is tagged '{0}'; --rerun or --stale measures again, and "
                         "gnnbench results tag {0} --experiment {1} tags what there is",
                         tag_, experiment_));
         return;
     }
-    TrialChoice choice;
-    for (const SqlRow& row : measured.rows) choice.trials.push_back(std::get<std::string>(row.at(0)));
     const TagResult result = tag_trials(database_, tag_, choice, false);
     progress.message(fmt::format("{} trial{} tagged '{}'", result.changed, result.changed == 1 ? "" : "s", tag_));
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "record/database.hpp"
 #include "run/progress.hpp"
@@ -15,8 +16,8 @@ class RunTag {
 public:
     /// Before the run. An empty tag: nothing is named.
     RunTag(Database& database, std::string experiment, std::string tag);
-    /// After it, however it ended.
-    void name_trials(Progress& progress);
+    /// After it, however it ended; `measured`: UUIDs, of trials of earlier runs' jobs too.
+    void name_trials(const std::vector<std::string>& measured, Progress& progress);
 
 private:
     Database& database_;

@@ -1,5 +1,6 @@
 #include "run/task_run.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <set>
@@ -18,7 +19,7 @@ public:
     explicit TaskRun(const JobTask& task)
         : task_(task),
           journal_(task.journal),
-          launcher_(launcher_declaration(task.launcher), inside_the_job(task.settings), task.nodes),
+          launcher_(launcher_declaration(task.launcher), inside_the_job(task.settings), nodes_of_the_job(task)),
           execution_(journal_, launcher_,
                      {.experiment = task.experiment,
                       .source = task.source,
@@ -43,6 +44,13 @@ private:
         settings.time.clear();
         settings.nodes = 0;
         return settings;
+    }
+
+    /// The cores and memory of its trials are of all of them.
+    static ClusterNodes nodes_of_the_job(const JobTask& task) {
+        ClusterNodes nodes = task.nodes;
+        nodes.hosts = std::max(nodes.hosts, task.settings.nodes);
+        return nodes;
     }
 
     void run(const JobTask::Trial& trial) {

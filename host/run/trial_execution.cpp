@@ -184,15 +184,19 @@ TrialExecution::TrialExecution(JournalWriter& journal, const Launcher& launcher,
 namespace {
 
 /// Processors that a trial fills.
-RankLoad load_of(const PreparedCell& cell, int cores) {
-    return {cell.simulated ? 1 : cell.cell.gpus, cell.cell.threads_per_rank, cores};
+RankLoad load_of(const PreparedCell& cell, const Launcher& launcher) {
+    const int ranks = cell.simulated ? 1 : cell.cell.gpus;
+    return {ranks, cell.cell.threads_per_rank, launcher.cores_for(ranks, cell.cell.threads_per_rank)};
 }
 
 }  // namespace
 
 void TrialExecution::begin(const TrialOrder& order, const std::string& trial, const std::vector<int>& cpus) {
-    RankLoad load = load_of(order.cell, place_.cores ? place_.cores->size() : launcher_.cores());
-    if (!place_.cores) load.ranks *= place_.jobs;
+    RankLoad load = load_of(order.cell, launcher_);
+    if (place_.cores)
+        load.cores = place_.cores->size();
+    else
+        load.ranks *= place_.jobs;
     json known = provenance();
     known["source"] = place_.source;
     if (!cpus.empty()) known["cpus"] = cpus;
@@ -234,7 +238,7 @@ void TrialExecution::read_journal() {
 
 TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
     const std::string trial = new_uuid();
-    const RankLoad load = load_of(order.cell, launcher_.cores());
+    const RankLoad load = load_of(order.cell, launcher_);
     const CoreLease cores = place_.cores ? place_.cores->take(load.ranks * load.threads_per_rank) : CoreLease();
     // The journal names the trial before its folder is created, so that a replay of the journal can remove the folder.
     begin(order, trial, cores.cpus());

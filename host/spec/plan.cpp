@@ -51,15 +51,21 @@ std::string gibibytes(std::int64_t bytes) {
     return fmt::format("{:.1f} GiB", std::ldexp(static_cast<double>(bytes), -30));
 }
 
+/// Of all nodes that its ranks get.
+std::int64_t memory_of(const Cell& cell, const PlanRules& rules) {
+    const int cores = rules.cores_of_a_node, threads = cell.gpus * cell.threads_per_rank;
+    return rules.host_memory_bytes * (cores > 0 ? std::max(1, (threads + cores - 1) / cores) : 1);
+}
+
 /// Why the processes of all ranks together cannot have what they hold; empty if they may. The kernel does not matter:
 /// what a rank cuts is on its host.
 std::string why_host_too_small(const Cell& cell, std::int64_t own_bytes, const PlanRules& rules) {
-    if (rules.force || rules.host_memory_bytes == 0 || own_bytes <= rules.host_memory_bytes) return {};
+    if (rules.force || rules.host_memory_bytes == 0 || own_bytes <= memory_of(cell, rules)) return {};
     return fmt::format(
         "memory: the processes of its {} ranks hold {} at once, beside mapped files, and {} {} (--force runs it "
         "anyway)",
         cell.gpus, gibibytes(own_bytes), rules.on_other_hosts ? "the nodes have" : "this host has",
-        gibibytes(rules.host_memory_bytes));
+        gibibytes(memory_of(cell, rules)));
 }
 
 /// Why a cell cannot fit in memory; empty if it may.
@@ -76,7 +82,7 @@ std::string why_too_large(const Cell& cell, std::int64_t least_bytes, const Limi
         return least_bytes > limit_bytes ? needs(limit_bytes, "a rank (limits.memory_per_rank)") : "";
     }
     if (rules.host_memory_bytes == 0) return {};
-    const std::int64_t share_bytes = rules.host_memory_bytes / cell.gpus;
+    const std::int64_t share_bytes = memory_of(cell, rules) / cell.gpus;
     return least_bytes > share_bytes && in_host_memory(cell, plugins)
                ? needs(share_bytes,
                        rules.on_other_hosts ? "its share of the nodes' memory" : "its share of this host's memory")

@@ -53,6 +53,7 @@ struct PlanRules {
     bool force = false;                  ///< run also what does not fit in memory
     std::string where{};                 ///< expression over a cell's fields; empty: all cells
     std::int64_t host_memory_bytes = 0;  ///< memory shared by the processes of all ranks; 0: not checked
+    int cores_of_a_node = 0;             ///< > 0: that memory is of one node, and a trial gets as many as it needs
     bool on_other_hosts = false;         ///< ranks run on other hosts, which decide whether a kernel is supported
     bool ask_programs = false;           ///< start the programs that are schemes, to ask whether they can run here
 };

@@ -73,6 +73,14 @@ expect_text out "1 of 4 cells differ" "bytes that differ"
 expect_text out "bytes an epoch archived" "bytes that differ"
 expect_text out "other data" "data that differ"
 
+# What was not measured here differs in that; it is no error.
+cp a.archive e.archive
+cp a-replayed.sqlite e-replayed.sqlite
+change e-replayed.sqlite "DELETE FROM trial"
+gnnbench replay e.archive --only-compare
+expect_code 3 "nothing was measured here"
+expect_text out "not measured here" "nothing was measured here"
+
 # What is no archive, or is none of this program's.
 gnnbench replay nothing.archive
 expect_code 2 "no archive"

@@ -58,6 +58,13 @@ gnnbench verify tiny.yaml --json --where "scheme = 'serial'"
 expect_code 0 "verify --json --where"
 refuse_text out '"scheme": "(cagnet|mg)' "verify --where"
 expect_text out '"volume_equal": true' "verify --json"
+# One that finds nothing is told as that, though an earlier one has verified the cell.
+sed -e 's/^name: .*/name: larger/' -e 's/vertices: [0-9]*/vertices: 40000/' -e 's/features: 8/features: 64/' tiny.yaml >larger.yaml
+gnnbench verify larger.yaml --where "scheme = 'mg-gcn' AND gpus = 1"
+expect_code 0 "a verification that has time"
+gnnbench verify larger.yaml --json --where "scheme = 'mg-gcn' AND gpus = 1" --set limits.verify_timeout=0.2
+expect_code 1 "a verification that has no time"
+expect_text out "its verification ended as timeout" "a verification that has no time"
 
 gnnbench run tiny.yaml --rerun --set trials=1 --set gpus=2 --set scheme=mg-gcn --export exported
 expect_code 0 "--export"

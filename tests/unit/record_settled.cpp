@@ -20,6 +20,7 @@ TEST_CASE("a verification is settled where trying again would find no more") {
     CHECK(settled(unverified, "approximate: samples", "samples"));
     CHECK(settled(unverified, std::string(ill_conditioned_here) + "no step is tame", ""));
     CHECK_FALSE(settled(unverified, "its verification ended as crashed: signal 11", ""));
+    CHECK_FALSE(settled(unverified, "its verification ended as crashed: signal 11", "samples"));
     CHECK_FALSE(settled(unverified, "", ""));
     CHECK_FALSE(settled(failed, "differs", ""));
     CHECK_FALSE(settled(failed, "differs", "samples"));

@@ -107,7 +107,7 @@ TEST_CASE("a task is read as it was written") {
     task.trials.push_back({.cell = 0, .purpose = Purpose::verify, .timeout_s = 60, .reference = "/r"});
     task.trials.push_back(
         {.cell = 0, .number = 5, .timeout_s = 30, .export_folder = "/e", .trace_epochs = {last_epoch}});
-    CHECK(task.time_s() == 90);
+    CHECK(task.time_s() == 150);  // the measured one may run three times
     folder.write_task(7, task);
     const JobTask read = read_task(folder.path(), 7);
     CHECK(read.experiment == "tiny");
