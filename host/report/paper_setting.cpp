@@ -111,8 +111,10 @@ namespace {
 bool has_graph_as_large(const ResolvedCell& place, const ResolvedTable& r,
                         const std::map<std::string, double>& vertices) {
     return std::ranges::all_of(cells_behind(place), [&](const ComparisonCell* c) {
-        // Of one that ran out of memory before its graph was known, the others of that graph tell its size.
-        if (c->epoch_s && !has_synthetic_graph(*c)) return true;
+        // Of one that ran out of memory before its graph was known, the others of that graph tell its size; an expected
+        // graph has the size of its profile, which is the paper's, unless it says another.
+        const bool expected = c->fields.contains("dataset.expect") && !c->fields.contains("dataset.vertices");
+        if (!has_synthetic_graph(*c) && (c->epoch_s || expected)) return true;
         const std::string name = field_text(c->fields, "dataset");
         const auto there = r.definition->vertices.find(name), here = vertices.find(name);
         if (there == r.definition->vertices.end() || here == vertices.end()) return false;

@@ -31,27 +31,28 @@ std::optional<std::size_t> index_of(const std::vector<TableLine>& lines, const s
     return found == lines.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - lines.begin()));
 }
 
-/// A table of which nothing was recorded under the profile has what was recorded without one.
-const LoadedTable* under_profile_or_none(const std::vector<LoadedTable*>& under, const std::string& profile) {
-    for (const std::string& wanted : {profile, std::string()})
-        for (const LoadedTable* table : under)
-            if (table->resolved.profile == wanted) return table;
-    return nullptr;
-}
+/// A number, or another result that decides something. A trial that was merely skipped or failed has none.
+bool decides(const ResolvedCell& place) { return place.ours || place.word == "OOM" || !place.verdict.empty(); }
 
-/// Null: there is none.
+/// A simulated one, or a measured one under that profile; what has no profile goes with each. Null: there is none.
 const ResolvedCell* place_of(const std::vector<LoadedTable*>& under, const std::string& row,
                              const std::string& column, EvidenceKind kind, const std::string& profile) {
-    const bool simulated = kind == EvidenceKind::simulated;
-    const LoadedTable* table = simulated ? under.front() : under_profile_or_none(under, profile);
-    if (!table) return nullptr;
-    const auto r = index_of(table->definition.rows, row), c = index_of(table->definition.columns, column);
+    const auto r = index_of(under.front()->definition.rows, row),
+               c = index_of(under.front()->definition.columns, column);
     if (!r || !c) return nullptr;
-    return simulated ? table->resolved.simulated_at(*r, *c) : &table->resolved.cells[*r][*c];
+    if (kind == EvidenceKind::simulated) return under.front()->resolved.simulated_at(*r, *c);
+    const ResolvedCell* first = nullptr;
+    for (const std::string& wanted : {profile, std::string()})
+        for (const LoadedTable* table : under) {
+            if (table->resolved.profile != wanted) continue;
+            const ResolvedCell& place = table->resolved.cells[*r][*c];
+            if (decides(place)) return &place;
+            if (!first) first = &place;
+        }
+    return first;
 }
 
-/// How many of a claim's places have a number, or another result that decides something. A trial that was merely skipped or
-/// failed has none.
+/// How many of a claim's places decide something.
 std::size_t evidence(const PaperClaim& claim, const std::map<std::string, std::vector<LoadedTable*>>& under,
                      const std::string& profile) {
     std::size_t count = 0;
@@ -60,7 +61,7 @@ std::size_t evidence(const PaperClaim& claim, const std::map<std::string, std::v
             for (const std::string& column : places.columns) {
                 const ResolvedCell* place =
                     place_of(under.at(places.table), row, column, EvidenceKind::measured, profile);
-                count += place && (place->ours || place->word == "OOM" || !place->verdict.empty());
+                count += place && decides(*place);
             }
     return count;
 }
