@@ -100,6 +100,7 @@ MissingNumbers missing_numbers(const FigureData& d, const NumberAxis& axis) {
     MissingNumbers missing;
     UprightWords upright;
     std::map<std::string, std::vector<std::string>> series_of;  // by what is there
+    std::map<double, int> words_at;
     for (const FigureSeries& s : d.series) {
         std::map<std::string, std::vector<std::string>> places;
         for (std::size_t i = 0; i < d.x.size(); ++i) {
@@ -107,6 +108,7 @@ MissingNumbers missing_numbers(const FigureData& d, const NumberAxis& axis) {
             const auto put = [&](const std::string& word) {
                 missing.labels += upright.label(s.name + ": " + word, *d.x[i], axis.place(*d.x[i]), "#555555");
                 places[word].push_back(fmt::format("{:g}", *d.x[i]));
+                ++words_at[*d.x[i]];
             };
             if (!s.words[i].empty() && !s.of(NumberKind::ours)[i] && !s.of(NumberKind::published)[i])
                 put(s.words[i]);
@@ -116,7 +118,9 @@ MissingNumbers missing_numbers(const FigureData& d, const NumberAxis& axis) {
         for (const auto& [word, at] : places)
             series_of[word].push_back(fmt::format("{} at {}", s.name, fmt::join(at, ", ")));
     }
-    if (upright.fit()) return missing;
+    // Two above each other run through the lines, and each other where panels are low.
+    const bool crowded = std::ranges::any_of(words_at, [](const auto& at) { return at.second > 1; });
+    if (upright.fit() && !crowded) return missing;
     missing.labels.clear();
     for (const auto& [word, series] : series_of)
         missing.lines.push_back(fmt::format("{}: {}", word, fmt::join(series, "; ")));

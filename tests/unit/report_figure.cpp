@@ -69,6 +69,12 @@ TEST_CASE("what is missing is said below where words would not fit above each ot
                Contains(fmt::format("OOM: {} at 1, 2; {} at 1", b, c)) && !Contains("rotate by 90 front"));
     for (const FigureHeading heading : {FigureHeading::title, FigureHeading::left_out})
         CHECK_THAT(figure_script(d.resolved, FigureLook(FigureFormat::svg, heading)), Contains("OOM: " + b));
+    // Two short ones above each other would run through the lines.
+    const Drawn two(
+        "rows: {over: gpus, values: [1, 2]}\ncolumns: {over: scheme, values: [a, b, c]}\n"
+        "plot: {kind: scaling, x_label: GPUs}\n",
+        "f,1,b,OOM,,p. 1,-,\nf,1,c,OOM,,p. 1,-,\n");
+    CHECK_THAT(two.script(), Contains("OOM: b at 1; c at 1") && !Contains("rotate by 90 front"));
 }
 
 TEST_CASE("ours and the paper's are different marks of one colour") {
