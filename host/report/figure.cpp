@@ -111,7 +111,7 @@ MissingNumbers missing_numbers(const FigureData& d, const NumberAxis& axis) {
                 ++words_at[*d.x[i]];
             };
             if (!s.words[i].empty() && !s.of(NumberKind::ours)[i] && !s.of(NumberKind::published)[i])
-                put(s.words[i]);
+                put(s.words[i] + (s.papers_words[i] ? ", paper" : ""));
             if (!s.simulated_words[i].empty() && !s.of(NumberKind::simulated)[i])
                 put(s.simulated_words[i] + ", SIMULATED");
         }

@@ -105,6 +105,7 @@ void leave_out_empty(FigureData& d) {
             s.fitted.erase(s.fitted.begin() + at);
             s.words.erase(s.words.begin() + at);
             s.simulated_words.erase(s.simulated_words.begin() + at);
+            s.papers_words.erase(s.papers_words.begin() + at);
         }
     }
 }
@@ -156,6 +157,7 @@ FigureData figure_data(const ResolvedTable& r) {
             s.fitted.resize(d.labels.size());
             s.words.resize(d.labels.size());
             s.simulated_words.resize(d.labels.size());
+            s.papers_words.resize(d.labels.size());
             AskedValue scheme("scheme"), dataset("dataset");
             for (std::size_t p = 0; p < axes.points().size(); ++p) {
                 const TableLine& point = axes.points()[p];
@@ -184,7 +186,7 @@ FigureData figure_data(const ResolvedTable& r) {
                 if (!place.word.empty())
                     s.words[i] = place.word;
                 else if (place.given && !place.given->value && !place.ours)
-                    s.words[i] = place.given->text;
+                    s.words[i] = place.given->text, s.papers_words[i] = true;
             }
             s.scheme = scheme.value();
             s.dataset = dataset.value();

@@ -25,6 +25,7 @@ struct FigureSeries {
     std::vector<bool> disputed;                ///< published numbers with an erratum: no line joins them
     std::vector<std::string> words;            ///< "OOM" where one of ours or the paper's ended so
     std::vector<std::string> simulated_words;  ///< likewise of simulated ones
+    std::vector<bool> papers_words;            ///< whether `words` has the paper's
     const std::vector<std::optional<double>>& of(NumberKind kind) const { return numbers[usize(kind)]; }
     bool has(NumberKind kind) const;
     bool has_words() const;

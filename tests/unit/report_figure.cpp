@@ -66,15 +66,16 @@ TEST_CASE("what is missing is said below where words would not fit above each ot
                       "]}\nplot: {kind: scaling, x_label: GPUs}\n",
                   fmt::format("f,1,{0},OOM,,p. 1,-,\nf,2,{0},OOM,,p. 1,-,\nf,1,{1},OOM,,p. 1,-,\n", b, c));
     CHECK_THAT(d.script(),
-               Contains(fmt::format("OOM: {} at 1, 2; {} at 1", b, c)) && !Contains("rotate by 90 front"));
+               Contains(fmt::format("OOM, paper: {} at 1, 2; {} at 1", b, c)) && !Contains("rotate by 90 front"));
     for (const FigureHeading heading : {FigureHeading::title, FigureHeading::left_out})
-        CHECK_THAT(figure_script(d.resolved, FigureLook(FigureFormat::svg, heading)), Contains("OOM: " + b));
+        CHECK_THAT(figure_script(d.resolved, FigureLook(FigureFormat::svg, heading)),
+                   Contains("OOM, paper: " + b));
     // Two short ones above each other would run through the lines.
     const Drawn two(
         "rows: {over: gpus, values: [1, 2]}\ncolumns: {over: scheme, values: [a, b, c]}\n"
         "plot: {kind: scaling, x_label: GPUs}\n",
         "f,1,b,OOM,,p. 1,-,\nf,1,c,OOM,,p. 1,-,\n");
-    CHECK_THAT(two.script(), Contains("OOM: b at 1; c at 1") && !Contains("rotate by 90 front"));
+    CHECK_THAT(two.script(), Contains("OOM, paper: b at 1; c at 1") && !Contains("rotate by 90 front"));
 }
 
 TEST_CASE("ours and the paper's are different marks of one colour") {
@@ -82,7 +83,7 @@ TEST_CASE("ours and the paper's are different marks of one colour") {
                   "f,1,a,6,ms,p. 1,6,\nf,2,a,0.003,s,p. 1,3,\nf,4,b,OOM,,p. 1,-,\n");
     const std::string script = d.script();
     CHECK_THAT(script, Contains("set logscale y\n") && Contains("set logscale x 2\n"));
-    CHECK_THAT(script, Contains("set label \"b: OOM\" at first 4, graph 0.02 rotate by 90"));
+    CHECK_THAT(script, Contains("set label \"b: OOM, paper\" at first 4, graph 0.02 rotate by 90"));
     CHECK_THAT(script, Contains("$d0 << EOD\n1 8\n2 4\n4 2\nEOD\n") && Contains("$d1 << EOD\n1 6\n2 3\nEOD\n"));
     CHECK_THAT(script, Contains("$d0 using 1:2 with linespoints lc rgb '#0072B2' lw 2 dt 1 pt 7"));
     CHECK_THAT(script, Contains("$d1 using 1:2 with linespoints lc rgb '#0072B2' lw 3 dt '.' pt 2") &&
