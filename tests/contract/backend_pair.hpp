@@ -37,7 +37,8 @@ struct BackendPair {
     std::function<std::unique_ptr<Backend>()> another;  ///< like the tested one
     std::size_t cases = 0;                              ///< counted on from pair to pair
 
-    /// Whether a test runs the next of its cases. GNNBENCH_CONTRACT=third asks for one in three, others with each next pair.
+    /// Whether a test runs the next of its cases. GNNBENCH_CONTRACT asks for a "third" or a "sixth" of them, others with
+    /// each next pair.
     bool takes_next();
 
     bool f32() const { return tested->dtype() == DType::f32; }
