@@ -51,14 +51,16 @@ have several relations, all of which have to hold.
 | FITTED | it holds or not, but constants of the simulated machine were fitted to one of its numbers (`fitted_to`) |
 | UNDECIDED | a number is missing, or no setting that was run can carry the claim; the reason says which |
 
-A claim is judged twice, by what was measured and by what was simulated, and both are counted. Of measured numbers an order
-or a bound is decided only where the whole confidence interval agrees; simulated numbers have an order where they differ by
-more than a thousandth. These cannot carry a claim, and leave it undecided:
+A claim is judged twice, by what was measured and by what was simulated, and both are counted. The measured numbers of one
+claim are of one profile: `paper`, unless `small` has more of them. Of measured numbers an order or a bound is decided only
+where the whole confidence interval agrees, of a quotient those of both sides; simulated numbers have an order where they
+differ by more than a thousandth. These cannot carry a claim, and leave it undecided:
 
 - numbers of another setting than the paper's (`ours ÷ paper` would not stand beside them), unless `settings` has `scaled`;
 - times of more ranks × threads than cores, times of different numbers of CPU ranks, which are shares of one machine, and
   times of fewer than three trials;
 - cells whose verification failed, or whose counted bytes are not the stated ones;
+- numbers that combine several cells of which some have none; a quotient over several graphs is of those that both sides have;
 - simulated graphs of another size than the paper's, and models that it does not have or state.
 
 ## Keys
