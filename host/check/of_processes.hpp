@@ -5,8 +5,8 @@
 
 #include "check/control_messages.hpp"
 
-/// What a check needs where ranks are processes. It is declared here and defined by host/mpi, which every program links whose
-/// ranks are processes: so the check knows nothing of MPI.
+/// What a check needs where ranks are processes. It is declared here, so that the check need not know MPI, and defined in
+/// host/mpi, which every program with such ranks links.
 
 namespace gnnbench {
 

@@ -28,8 +28,6 @@ void add_option(std::vector<std::string>& words, const std::string& option) {
     if (two) words.push_back(option.substr(blank + 1));
 }
 
-int divided_up(int a, int b) { return (a + b - 1) / b; }
-
 /// The type of ranks' start-up that suits this MPI, of those that the launcher's program lists.
 std::string fitting_mpi(const LauncherDeclaration& declaration, const Mpiexec& mpi) {
     const LauncherDeclaration::MpiTypes& types = *declaration.mpi;
@@ -81,9 +79,8 @@ std::string launcher_output(const LauncherDeclaration& declaration, const WordsT
 Values resource_values(const LauncherDeclaration& declaration, const LauncherSettings& settings,
                        const ClusterNodes& nodes, const LaunchNeed& need) {
     const int slots = need.ranks * need.threads_per_rank;
-    const int needed =
-        settings.nodes > 0 ? settings.nodes : std::max(1, divided_up(slots, std::max(1, nodes.cores)));
-    const int on_one = divided_up(need.ranks, needed);
+    const int needed = settings.nodes > 0 ? settings.nodes : nodes_for(slots, nodes.cores);
+    const int on_one = (need.ranks + needed - 1) / needed;
     Values values;
     const auto set = [&](const char* name, const std::string& text) {
         if (!text.empty()) values[name] = {text};

@@ -94,10 +94,8 @@ void add_open_mpi(Environment& variables, const RankLoad& load, std::string_view
 }  // namespace
 
 bool marks_a_rank(std::string_view name) {
-    // Settings of users: prterun gives ranks none of them.
-    constexpr std::array settings = {"PRTE_MCA_rmaps_", "PRTE_MCA_hwloc_", "PRTE_MCA_oob_", "PRTE_MCA_plm_"};
-    if (std::ranges::any_of(settings, [&](std::string_view prefix) { return name.starts_with(prefix); }))
-        return false;
+    // Settings of users, which Open MPI 5 passes to no rank.
+    if (name.starts_with("PRTE_MCA_") || name.starts_with("PMIX_MCA_")) return false;
     constexpr std::array prefixes = {"OMPI_COMM_WORLD_",
                                      "OMPI_UNIVERSE_SIZE",
                                      "OMPI_APP_CTX_",

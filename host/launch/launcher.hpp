@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <csignal>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 #include "launch/environment.hpp"
 #include "launch/machine.hpp"
 #include "launch/mpiexec.hpp"
+#include "launch/nodes.hpp"
 #include "launch/worker_program.hpp"
 
 namespace gnnbench {
@@ -66,9 +66,6 @@ struct LaunchProgram {
     std::vector<int> cpus{};            ///< that it is bound to; empty: those of this process
 };
 
-/// Nodes of so many cores that threads need to have one each.
-constexpr int nodes_for(int threads, int cores) { return std::max(1, (threads + cores - 1) / std::max(1, cores)); }
-
 /// How a trial's ranks are started, and on which machine.
 class Launcher {
 public:
@@ -79,9 +76,9 @@ public:
     int cores() const { return cores_; }
     /// The same of memory; 0: unknown.
     std::int64_t memory_bytes() const { return memory_bytes_; }
-    /// Where a trial gets as many nodes as its ranks need, cores() and memory_bytes() are of one of them, and this is true.
+    /// Whether a trial gets as many nodes as its ranks need; cores() and memory_bytes() are of one of them then.
     bool adds_nodes() const { return as_many_as_needed(); }
-    /// That so many ranks may use.
+    /// Of all nodes that so many ranks get.
     int cores_for(int ranks, int threads_per_rank) const {
         return adds_nodes() ? nodes_for(ranks * threads_per_rank, cores_) * cores_ : cores_;
     }

@@ -106,7 +106,8 @@ FigureParts bar_parts(const ResolvedTable& r, const FigureData& d, const FigureL
             for (std::size_t i = 0; i < d.labels.size(); ++i) {
                 if (words[i].empty() || series.of(kind)[i]) continue;
                 const double x = left(i, kind) + width / 2;
-                f.settings += upright.label(named + words[i], x, x * units,
+                const bool papers = kind == NumberKind::ours && series.papers_words[i];
+                f.settings += upright.label(named + words[i] + (papers ? ", paper" : ""), x, x * units,
                                             kind == NumberKind::simulated ? colours[s] : "#555555");
             }
         };

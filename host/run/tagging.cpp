@@ -31,7 +31,7 @@ void RunTag::name_trials(const std::vector<std::string>& measured, Progress& pro
                                        "AND t.status NOT IN ('running', 'interrupted', 'skipped') ORDER BY t.id",
                                        std::vector<SqlValue>{last_before_, experiment_});
     TrialChoice choice;
-    for (const SqlRow& row : recorded.rows)  // another run of this experiment may have recorded some of them
+    for (const SqlRow& row : recorded.rows)  // some may be of another run of this experiment
         if (const auto& trial = std::get<std::string>(row.at(0)); std::ranges::count(measured, trial) > 0)
             choice.trials.push_back(trial);
     if (choice.trials.empty()) {

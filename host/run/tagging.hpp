@@ -16,7 +16,7 @@ class RunTag {
 public:
     /// Before the run. An empty tag: nothing is named.
     RunTag(Database& database, std::string experiment, std::string tag);
-    /// After it, however it ended; `measured`: UUIDs, of trials of earlier runs' jobs too.
+    /// After it, however it ended. `measured`: UUIDs of the trials that it measured.
     void name_trials(const std::vector<std::string>& measured, Progress& progress);
 
 private:

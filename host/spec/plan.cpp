@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "launch/nodes.hpp"
 #include "spec/cell_choice.hpp"
 #include "spec/footprint.hpp"
 
@@ -53,8 +54,8 @@ std::string gibibytes(std::int64_t bytes) {
 
 /// Of all nodes that its ranks get.
 std::int64_t memory_of(const Cell& cell, const PlanRules& rules) {
-    const int cores = rules.cores_of_a_node, threads = cell.gpus * cell.threads_per_rank;
-    return rules.host_memory_bytes * (cores > 0 ? std::max(1, (threads + cores - 1) / cores) : 1);
+    if (rules.cores_of_a_node == 0) return rules.host_memory_bytes;
+    return rules.host_memory_bytes * nodes_for(cell.gpus * cell.threads_per_rank, rules.cores_of_a_node);
 }
 
 /// Why the processes of all ranks together cannot have what they hold; empty if they may. The kernel does not matter:

@@ -59,6 +59,7 @@ gnnbench run experiments/my-paper/claims.yaml
 expect_code 2 "claims that are run"
 expect_text err "is a list of a paper's claims" "claims that are run"
 sed -i 's/column: mggcn/column: mg-gcn/' experiments/my-paper/claims.yaml
+
 gnnbench --database none.sqlite claims my-paper
 expect_text err "none.sqlite has no trial of these papers' experiments" "claims without a trial"
 gnnbench claims their-paper
@@ -74,3 +75,29 @@ if command -v gnuplot >/dev/null; then
     gnnbench figure my-paper/figure-1 --output figure.svg
     expect_code 0 "the figure"
 fi
+# Numbers that a claim compares are of one profile, though another one has one of them.
+cat >experiments/my-paper/losses.yaml <<'YAML'
+title: Loss after training
+source: my-paper, Table 2
+experiments: my-paper-scaling
+cell: {metric: final_loss}
+where: {dataset: [reddit, reddit-small]}
+rows: [{name: loss}]
+columns: [{name: serial, where: {scheme: serial}}, {name: two, where: {scheme: mg-gcn, gpus: 2}}]
+YAML
+cat >>experiments/my-paper/claims.yaml <<'YAML'
+  - id: same-loss
+    at: section 3
+    says: Two devices end with the loss of one.
+    numbers:
+      one: {table: losses, row: loss, column: serial}
+      two: {table: losses, row: loss, column: two}
+    value: two / one
+    is: 1
+    settings: scaled
+YAML
+gnnbench dataset generate dcsbm --name reddit --set vertices=300 --set average_degree=8 --set features=64 --set classes=2
+gnnbench run experiments/my-paper/scaling.yaml --profile paper --set kernel=cpu --set epochs=5 --set warmup=1 --where "scheme = 'serial'"
+expect_code 0 "a part of the paper's profile"
+gnnbench claims my-paper
+expect_text out "REPRODUCED  my-paper/same-loss" "a claim on numbers of two profiles"

@@ -101,6 +101,12 @@ gnnbench run tiny.yaml --launcher sbatch
 expect_text err "nothing to run" "a second sweep by sbatch"
 expect_value "SELECT count(*) FROM claim" 0 "claims of jobs that are over"
 
+# Ranks that one process simulates are one task of a job, which verifies nothing, since nothing is computed.
+fresh
+gnnbench run tiny.yaml --launcher sbatch --set 'kernel={name: simulated, machine: perlmutter}' --set gpus=64 --set scheme=cagnet-1d
+expect_code 0 "64 simulated ranks by sbatch"
+expect_value "$checked" 0 "64 simulated ranks by sbatch"
+
 # The host is killed while jobs wait and run; whoever comes next collects them, and none runs twice.
 fresh
 cat >slow.yaml <<'YAML'

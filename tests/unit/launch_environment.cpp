@@ -30,15 +30,18 @@ const Mpiexec open_mpi{"/usr/bin/mpiexec", MpiFlavour::open_mpi, "Open MPI 4.1.4
 TEST_CASE("what marks a rank does not reach a trial; the user's own settings do") {
     const Environment ours = {"OMPI_COMM_WORLD_RANK=0",  "PMIX_RANK=0",
                               "OMPI_MCA_orte_hnp_uri=x", "PMI_RANK=1",
-                              "HOME=/home/ada",          "OMPI_MCA_btl_tcp_if_include=eth0"};
+                              "HOME=/home/ada",          "OMPI_MCA_btl_tcp_if_include=eth0",
+                              "PRTE_LAUNCHED=1",         "PRTE_MCA_rmaps_default_mapping_policy=slot"};
     const Environment result =
         trial_environment(ours, open_mpi, {.ranks = 1, .threads_per_rank = 1, .cores = 4}, "T", "");
-    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "OMPI_MCA_orte_hnp_uri", "PMI_RANK"}) {
+    for (const char* name :
+         {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "OMPI_MCA_orte_hnp_uri", "PMI_RANK", "PRTE_LAUNCHED"}) {
         INFO(name);
         CHECK_FALSE(has_name(result, name));
     }
     CHECK(has(result, "HOME=/home/ada"));
     CHECK(has(result, "OMPI_MCA_btl_tcp_if_include=eth0"));
+    CHECK(has(result, "PRTE_MCA_rmaps_default_mapping_policy=slot"));
     CHECK(has(result, "GNNBENCH_TRIAL=T"));
 }
 

@@ -125,7 +125,7 @@ TEST_CASE("bars stand side by side, and on each other") {
     const std::string bars =
         Drawn(lines + "plot: {kind: bars}\n", "f,1,a,6,ms,p. 1,6,\nf,1,b,OOM,,p. 1,-,\n").script();
     CHECK_THAT(bars, Contains("with boxxyerror") && Contains("fs pattern 4") && Contains("fs solid") &&
-                         Contains("set label \"b: OOM\""));
+                         Contains("set label \"b: OOM, paper\""));
     const std::string stacked = Drawn(
                                     "rows: [{name: r, where: {scheme: a}}]\ncolumns: {over: gpus, values: [1, "
                                     "2]}\nplot: {kind: stacked}\n")
@@ -196,7 +196,7 @@ TEST_CASE(
         Drawn("rows: {over: gpus, values: [1, 2]}\ncolumns: [" + columns + "]\nplot: {kind: bars}\n",
               "f,2,c0,6,ms,p. 1,6,\n" + published)
             .script();
-    CHECK_THAT(script, Contains("set label \"c39: OOM\""));
+    CHECK_THAT(script, Contains("set label \"c39: OOM, paper\""));
     std::set<std::string> heights;
     for (std::size_t at = 0; (at = script.find(", graph ", at)) != std::string::npos; ++at)
         heights.insert(script.substr(at, script.find(" rotate", at) - at));
@@ -216,7 +216,7 @@ TEST_CASE("a series that is nothing but words is named where the words stand; nu
     CHECK_THAT(d.script(),
                Contains("title \"1 GPU\"") && Contains("title \"2 GPUs\"") && Contains("title \"1 GPU (paper)\""));
     const Drawn words(lines + "plot: {kind: bars}\n", "f,1,b,OOM,,p. 1,-,\n");
-    CHECK_THAT(words.script(), Contains("set label \"b: OOM\""));
+    CHECK_THAT(words.script(), Contains("set label \"b: OOM, paper\""));
 }
 
 TEST_CASE("a figure without its heading leaves it out, and is nothing where nothing is drawn") {

@@ -5,67 +5,13 @@
 
 #include "record/database.hpp"
 #include "record_samples.hpp"
-#include "report/paper_table.hpp"
-#include "report/table_render.hpp"
-#include "report_samples.hpp"
+#include "report_table_samples.hpp"
 #include "spec/metrics.hpp"
 
 using namespace gnnbench;
+using namespace gnnbench::samples;
 using Catch::Contains;
 using Catch::StartsWith;
-
-namespace {
-
-constexpr const char* head = "table,row,column,value,unit,page,verbatim,erratum\n";
-
-/// Cells as read_measured gives them; a cell's trials are numbered on from its first, and have its times.
-struct Sample {
-    MeasuredCells measured;
-    std::map<std::int64_t, double> times_s;
-
-    void add(const std::string& scheme, int gpus, std::vector<double> trials_s, const std::string& status = "ok") {
-        ComparisonCell c = samples::compared(scheme, gpus, "random", trials_s, 10);
-        c.fields = {{"scheme", scheme},
-                    {"gpus", std::to_string(gpus)},
-                    {"dataset", "d"},
-                    {"model.hidden", "64"},
-                    {"model.depth", "2"}};
-        c.synthetic = "features";
-        c.status = trials_s.empty() ? trial_status(status) : TrialStatus::ok;
-        if (trials_s.empty()) c.reason = "why";
-        for (const double t : trials_s) {
-            const auto id = static_cast<std::int64_t>(times_s.size());
-            times_s[id] = t;
-            c.ok_trials.push_back(id);
-        }
-        measured.cells.push_back(std::move(c));
-    }
-    std::string render_as(const TableDefinition& t, OutputFormat format = OutputFormat::text) const {
-        return render(paper_table(resolve(
-                          t, measured, "small",
-                          [&](std::int64_t trial, const Measure&) { return std::optional(times_s.at(trial)); })),
-                      format);
-    }
-};
-
-TableDefinition definition(const std::string& more, const std::string& csv = "") {
-    return read_table_definition(
-        "title: T\nsource: S, Table 1\nexperiments: e\ncell: {metric: epoch_s, unit: ms}\nrow_head: GPUs\n" + more,
-        "p/t.yaml", head + csv);
-}
-
-const std::string papers_setting = "where: {dataset: d, model.hidden: 64}\n";
-const std::string two_by_two = "rows: {over: gpus, values: [1, 2]}\ncolumns: {over: scheme, values: [a, b]}\n";
-
-Sample sample() {
-    Sample s;
-    s.measured.machine = "Sample CPU, 4 cores";
-    s.measured.kernels = "cpu";
-    s.measured.experiments = {"e-small"};
-    return s;
-}
-
-}  // namespace
 
 TEST_CASE("a table of what was never measured has the paper's numbers and invents none") {
     const std::string text =
@@ -73,17 +19,6 @@ TEST_CASE("a table of what was never measured has the paper's numbers and invent
     CHECK_THAT(text, StartsWith("T (S, Table 1)\n\n") &&
                          Contains("\nours: nothing measured yet; profile small: e-small\n"));
     CHECK_THAT(text, Contains("1    |           2 |\n2    |             |         OOM\n"));
-}
-
-TEST_CASE("several cells in one place are a remark, not a number") {
-    Sample s = sample();
-    s.add("a", 1, {0.1});
-    s.add("a", 2, {0.2});
-    const std::string text = s.render_as(definition("rows: [x]\ncolumns: {over: scheme, values: [a]}\n"));
-    CHECK_THAT(text, Contains("2 cells match this place") && Contains("x    |      a\n"));
-    const std::string least = s.render_as(
-        definition("rows: [x]\ncolumns: [{name: a, where: {scheme: a}, cell: {over_cells: minimum}}]\n"));
-    CHECK_THAT(least, Contains("x    |  100"));
 }
 
 TEST_CASE("places are of cells by fields, parameters, null and expressions") {
@@ -238,20 +173,6 @@ TEST_CASE("the best of the simulated numbers is marked, whatever the best of our
     CHECK_THAT(text, Contains("1    | 4.00       5.00 * | 2.00 *       7.00\n"));
 }
 
-TEST_CASE("speed-up over another cell, and relative to it") {
-    Sample s = sample();
-    s.add("a", 1, {0.006});
-    s.add("a", 2, {0.002});
-    const std::string by =
-        "rows: [{name: over, cell: {speed_up_over: {gpus: 1}}}, {name: to, cell: {relative_to: {gpus: 1}}}]\n"
-        "columns: [{name: x, where: {scheme: a, gpus: 2, dataset: d, model.hidden: 64}}]\n";
-    const std::string text = s.render_as(definition(by, "t,over,x,2,×,p. 1,2,\n"));
-    CHECK_THAT(text, Contains("over | 3.00      2   1.50\n") && Contains("to   | 0.33\n"));
-    CHECK_THAT(s.render_as(definition("rows: [{name: over, cell: {speed_up_over: {gpus: 8}}}]\ncolumns: [{name: "
-                                      "x, where: {scheme: a, gpus: 2}}]\n")),
-               Contains("over |\n"));
-}
-
 TEST_CASE("a line compares with other cells than its cells' measure says") {
     Sample s = sample();
     s.add("a", 1, {0.006});
@@ -390,90 +311,6 @@ TEST_CASE("a table of many cells, each with its own verification, has few marks"
             for (const Table::Field& field : cell.fields) marks += field.marks.size();
     CHECK(marks <= 8);
     CHECK(table.notes.size() <= 8);
-}
-
-TEST_CASE("the geometric mean of quotients is that of the cells' over that of the others'") {
-    Sample s = sample();
-    s.add("a", 1, {0.002});
-    s.add("a", 2, {0.016});
-    s.add("b", 1, {0.001});
-    s.add("b", 2, {0.002});
-    const std::string text = s.render_as(definition(
-        "rows: [r]\ncolumns: [{name: x, where: {scheme: a}, cell: {over_cells: geometric_mean, relative_to: "
-        "{scheme: b}}}]\n"));
-    CHECK_THAT(text, Contains("r    | 4.00"));
-}
-
-TEST_CASE("a quotient over several graphs is of those that both sides have") {
-    Sample s = sample();
-    const auto add = [&](const std::string& scheme, const std::string& graph, std::vector<double> trials_s) {
-        s.add(scheme, 1, std::move(trials_s), "oom");
-        s.measured.cells.back().fields["dataset"] = graph;
-    };
-    add("a", "g", {0.002});
-    add("b", "g", {0.001});
-    add("b", "h", {0.008});
-    const auto shown = [&] {
-        return s.render_as(
-            definition("rows: [r]\ncolumns: [{name: x, where: {scheme: a}, cell: {over_cells: "
-                       "geometric_mean, relative_to: {scheme: b}}}]\n"));
-    };
-    CHECK_THAT(shown(), Contains("r    | 2.00") && Contains("1 of 2 cells have no number"));
-    add("a", "h", {});  // out of memory
-    CHECK_THAT(shown(), Contains("r    | 2.00") && Contains("1 of 2 cells have no number"));
-    s.measured.cells.pop_back();
-    add("a", "h", {0.016});
-    CHECK_THAT(shown(), Contains("r    | 2.00") && !Contains("no number"));
-}
-
-TEST_CASE("numbers of graphs are one for each graph") {
-    Sample s = sample();
-    for (const char* graph : {"g", "h"})
-        for (const int gpus : {1, 2}) {
-            s.add("a", gpus, {graph == std::string("g") ? 0.1 : 0.3});
-            s.measured.cells.back().fields["dataset"] = graph;
-        }
-    const auto shown = [&](const std::string& more) {
-        return s.render_as(definition(
-            "rows: [r]\ncolumns: [{name: x, where: {scheme: a}, cell: {metric: vertices" + more + "}}]\n"));
-    };
-    CHECK_THAT(shown(""), Contains("2 cells match this place"));
-    CHECK_THAT(shown(", over_cells: mean"), Contains("r    | 0.2") && !Contains("no number"));
-}
-
-TEST_CASE("a quotient has the bounds that its sides' intervals give, and the fewer trials") {
-    Sample s = sample();
-    s.add("a", 1, {0.010, 0.012, 0.008});
-    s.add("b", 1, {0.004, 0.005, 0.003, 0.004});
-    const TableDefinition t =
-        definition("rows: [r]\ncolumns: [{name: x, where: {scheme: a}, cell: {relative_to: {scheme: b}}}]\n");
-    const ResolvedTable r = resolve(t, s.measured, "small", [&](std::int64_t trial, const Measure&) {
-        return std::optional(s.times_s.at(trial));
-    });
-    const Estimate& e = *r.cells[0][0].ours;
-    const Estimate a = estimate(std::vector<double>{0.010, 0.012, 0.008}),
-                   b = estimate(std::vector<double>{0.004, 0.005, 0.003, 0.004});
-    CHECK(e.median == Approx(2.5));
-    CHECK(e.low == Approx(a.low / b.high));
-    CHECK(e.high == Approx(a.high / b.low));
-    CHECK(e.trials == 3);
-    CHECK_FALSE(e.has_interval());  // tables show none beside a quotient
-}
-
-TEST_CASE("what ran out of memory was not on the paper's graph where that was generated") {
-    Sample s = sample();
-    s.add("a", 1, {}, "oom");
-    const TableDefinition t =
-        definition("rows: [r]\ncolumns: [{name: x, where: {scheme: a, dataset: d, model.hidden: 64, gpus: 1}}]\n");
-    const auto is_papers = [&] {
-        return resolve(t, s.measured, "paper",
-                       [](std::int64_t, const Measure&) { return std::optional<double>(); })
-            .cells[0][0]
-            .papers_setting;
-    };
-    CHECK(is_papers());
-    s.measured.cells[0].fields["dataset.generate"] = "dcsbm";
-    CHECK_FALSE(is_papers());
 }
 
 TEST_CASE("every metric that tables may name is read from the database") {

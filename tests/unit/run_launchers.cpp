@@ -127,6 +127,11 @@ TEST_CASE("launchers: each starts all ranks of a trial with their request and th
         REQUIRE(first != std::string::npos);
         CHECK(end.log_tail.find(line, first + 1) != std::string::npos);
         CHECK(launcher.on_other_hosts() == (name != "local"));
+        // As many nodes as ranks need, unless they are named or counted.
+        const int cores = launcher.cores(), of_many = launcher.cores_for(3 * cores, 1);
+        CHECK(of_many == (launcher.adds_nodes() ? 3 * cores : cores));
+        CHECK(launcher.adds_nodes() == (name != "local" && name != "ssh"));
+        CHECK(launcher.cores_for(1, 1) == cores);
         if (name != "srun" && name != "ssh") continue;  // the others end as these do
         // A rank that fails, and one that never ends.
         write(fake.folder() / "worker", "#!/bin/sh\nexit 7\n");

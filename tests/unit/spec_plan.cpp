@@ -206,6 +206,9 @@ TEST_CASE("a cell that cannot fit is skipped with the number, unless forced") {
           "memory: each of its 2 ranks needs at least 5.4 GiB, and its share of this host's memory has 4.0 "
           "GiB (--force runs it anyway)");
     CHECK(plan(e, {}, {.force = true, .host_memory_bytes = 8 * gib}, n).run == 1);
+    // Of a cluster's nodes a trial gets as many as its ranks need: here one for each.
+    CHECK(plan(e, {}, {.host_memory_bytes = 8 * gib, .cores_of_a_node = 1}, n).run == 1);
+    CHECK(plan(e, {}, {.host_memory_bytes = 8 * gib, .cores_of_a_node = 8}, n).skipped == 1);
     CHECK(plan(e, {}, {.host_memory_bytes = 8 * gib}, 0).run == 1);  // not known yet, so not judged
     const Experiment limited = read("dataset: cora\nscheme: mg-gcn\ngpus: 2\nlimits: {memory_per_rank: 5}\n");
     CHECK_THAT(plan(limited, {}, {}, n).cells.at(0).reason,
