@@ -59,7 +59,7 @@ double relative_distance(const HostMatrix& a, const HostMatrix& b) {
 
 BoundedLogits reference_logits(const PluginCatalog& catalog, const ReferenceTraining& training,
                                const ModelWeights& weights, DType dtype) {
-    const auto float64 = [&] { return catalog.kernel("reference")->create({.dtype = DType::f64}); };
+    const auto float64 = [&] { return lone_reference(catalog); };
     const auto bounded = [&]() -> BoundedLogits {
         ErrorBounds bounds(float64(), rounding_of(dtype));
         BoundedLogits found{serial_logits(catalog, training, weights, bounds), {}};
@@ -79,7 +79,7 @@ BoundedLogits reference_logits(const PluginCatalog& catalog, const ReferenceTrai
         return logits;
     double response = 0;
     for (int s = 1; s <= response_seeds; ++s) {
-        PerturbedBackend moved(float64(), static_cast<std::uint64_t>(s), 0, 1);
+        PerturbedBackend moved(float64(), static_cast<std::uint64_t>(s), 0, lone_threads());
         const double off = relative_distance(serial_logits(catalog, training, weights, moved), logits.value);
         if (!std::isfinite(off)) return logits;
         response = std::max(response, off);

@@ -91,10 +91,9 @@ StepResult serial_step(const EndedTraining& t, const ModelWeights& weights, std:
 /// On rank 0, which found this. One sample of float32 may turn no ReLU where another order of summation turns one, and a hub's
 /// has moved a gradient by 2e-2: where what was found is beyond what else explains it, random roundings of every verb tell.
 Standard reference_standard(const EndedTraining& t, const ModelWeights& weights, const StepResult& found) {
-    const auto reference = [&](DType dtype) { return t.catalog.kernel("reference")->create({.dtype = dtype}); };
-    Standard s(serial_step(t, weights, reference(DType::f64)));
+    Standard s(serial_step(t, weights, lone_reference(t.catalog)));
     if (t.dtype == DType::f64) return s;
-    s.rounding = apart(serial_step(t, weights, reference(DType::f32)), s.step);
+    s.rounding = apart(serial_step(t, weights, lone_reference(t.catalog, DType::f32)), s.step);
     const std::vector<double> off = apart(found, s.step);
     const double tolerance = tolerance_of(t.dtype);
     const auto in_doubt = [&](double factor) {
@@ -107,7 +106,7 @@ Standard reference_standard(const EndedTraining& t, const ModelWeights& weights,
     for (int seed = 1; seed <= response_seeds_in_doubt; ++seed) {
         if (!in_doubt(seed <= response_seeds ? std::numeric_limits<double>::max() : doubtful_factor)) break;
         const auto number = static_cast<std::uint64_t>(seed);
-        auto moved = std::make_unique<PerturbedBackend>(reference(DType::f64), number, 0, 1);
+        auto moved = std::make_unique<PerturbedBackend>(lone_reference(t.catalog), number, 0, lone_threads());
         const std::vector<double> d = apart(serial_step(t, perturbed(weights, number), std::move(moved)), s.step);
         for (std::size_t i = 0; i < d.size(); ++i) s.response[i] = std::max(s.response[i], d[i]);
     }

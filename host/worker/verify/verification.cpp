@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -56,12 +57,18 @@ DatasetView from_rows_alone(const DatasetView& given) {
 
 }  // namespace
 
+int lone_threads() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+
+std::unique_ptr<Backend> lone_reference(const PluginCatalog& catalog, DType dtype) {
+    return catalog.kernel("reference")->create({.dtype = dtype, .threads = lone_threads()});
+}
+
 ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceTraining& training,
                                   const KeepTraining& keep) {
     const auto& [given, model, train, initial, epochs, trained_features] = training;
     const DatasetView data = from_rows_alone(given);
     const ProcessGroup alone = ProcessGroup::alone();
-    GradientSizes backend(catalog.kernel("reference")->create({.dtype = DType::f64}));
+    GradientSizes backend(lone_reference(catalog));
     const auto strategy = catalog.strategy("serial");
     VolumeCounter counter;
     Communicator self(backend.connect(alone), backend, counter);

@@ -39,6 +39,11 @@ struct ReferenceTraining {
 /// Asked after each epoch, with the epochs so far: whether to train another.
 using KeepTraining = std::function<bool(const ReferenceResult&)>;
 
+/// Threads for what one rank computes while the others wait: all cores of this process.
+int lone_threads();
+/// The `reference` back end with so many.
+std::unique_ptr<Backend> lone_reference(const PluginCatalog& catalog, DType dtype = DType::f64);
+
 /// Trains `serial` on the `reference` back end in float64, in this process alone.
 ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceTraining& training,
                                   const KeepTraining& keep = {});

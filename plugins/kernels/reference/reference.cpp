@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <span>
+#include <string>
 
 #include <gnnbench/host_memory.hpp>
 #include <gnnbench/backend.hpp>
@@ -12,6 +14,7 @@
 
 #include "dynamic_attention.hpp"
 #include "plain.hpp"
+#include "products.hpp"
 
 namespace gnnbench {
 namespace {
@@ -68,8 +71,10 @@ template <class T>
 class ReferenceBackend final : public Backend {
 public:
     /// `memory`: read by the other ranks of this host, if there are any.
-    explicit ReferenceBackend(std::shared_ptr<SharedHostMemory> memory)
-        : Backend(std::is_same_v<T, float> ? DType::f32 : DType::f64), memory_(std::move(memory)) {}
+    ReferenceBackend(std::shared_ptr<SharedHostMemory> memory, int threads)
+        : Backend(std::is_same_v<T, float> ? DType::f32 : DType::f64),
+          memory_(std::move(memory)),
+          threads_(threads) {}
 
 private:
     void* do_allocate(std::size_t bytes) override {
@@ -123,13 +128,15 @@ private:
 
     void perform(const verb::SpmmUnprepared& v) override {
         const T* values = static_cast<const T*>(v.a.values);
-        std::vector<double> sums(usize(v.c.cols));
-        for (std::int64_t r = 0; r < v.c.rows; ++r) {
-            std::fill(sums.begin(), sums.end(), 0.0);
-            for (std::int64_t k = v.a.indptr[r]; k < v.a.indptr[r + 1]; ++k)
-                add_product(double{values[k]}, &at<T>(v.b, v.a.indices[k], 0), sums);
-            for (std::int64_t j = 0; j < v.c.cols; ++j) store(v.c, r, j, v.s, v.e, sums[usize(j)]);
-        }
+        const double work = static_cast<double>(v.a.nonzeros) * static_cast<double>(v.c.cols);
+        reference::over_rows(threads_, v.c.rows, work, [&](std::int64_t first, std::int64_t last) {
+            std::vector<double> sums(usize(v.c.cols));
+            for (std::int64_t r = first; r < last; ++r) {
+                const std::int64_t begin = v.a.indptr[r], end = v.a.indptr[r + 1];
+                reference::sum_row(std::span(values + begin, values + end), v.a.indices + begin, v.b, sums.data());
+                for (std::int64_t j = 0; j < v.c.cols; ++j) store(v.c, r, j, v.s, v.e, sums[usize(j)]);
+            }
+        });
     }
 
     void perform(const verb::SpmmTransposed& v) override {
@@ -137,31 +144,21 @@ private:
         std::vector<std::vector<double>> sums(usize(v.c.rows), std::vector<double>(usize(v.c.cols)));
         for (std::int64_t r = 0; r < m.rows; ++r)
             for (auto k = usize(m.indptr[usize(r)]); k < usize(m.indptr[usize(r) + 1]); ++k)
-                add_product(double{m.values[k]}, &at<T>(v.b, r, 0), sums[usize(m.indices[k])]);
+                for (std::int64_t j = 0; j < v.c.cols; ++j)
+                    sums[usize(m.indices[k])][usize(j)] += double{m.values[k]} * at<T>(v.b, r, j);
         for (std::int64_t r = 0; r < v.c.rows; ++r)
             for (std::int64_t j = 0; j < v.c.cols; ++j) store(v.c, r, j, v.s, v.e, sums[usize(r)][usize(j)]);
     }
 
     void perform(const verb::Gemm& v) override {
-        const std::int64_t inner = v.inner();
-        std::vector<T> turned;  // Bᵀ's rows, where B is transposed
-        if (v.tb == Transpose::yes)
-            for (std::int64_t k = 0; k < inner; ++k)
-                for (std::int64_t j = 0; j < v.c.cols; ++j) turned.push_back(at<T>(v.b, j, k));
-        std::vector<double> sums(usize(v.c.cols));
-        for (std::int64_t r = 0; r < v.c.rows; ++r) {
-            std::fill(sums.begin(), sums.end(), 0.0);
-            for (std::int64_t k = 0; k < inner; ++k) {
-                const double left = v.ta == Transpose::no ? at<T>(v.a, r, k) : at<T>(v.a, k, r);
-                add_product(left, v.tb == Transpose::no ? &at<T>(v.b, k, 0) : turned.data() + k * v.c.cols, sums);
-            }
-            for (std::int64_t j = 0; j < v.c.cols; ++j) store(v.c, r, j, v.s, v.e, sums[usize(j)]);
-        }
-    }
-
-    /// sums += x · row. A row of the result at a time: each of its elements sums up in the order of k all the same.
-    static void add_product(double x, const T* row, std::vector<double>& sums) {
-        for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += x * row[j];
+        const double work =
+            static_cast<double>(v.c.rows) * static_cast<double>(v.c.cols) * static_cast<double>(v.inner());
+        reference::over_rows(threads_, v.c.rows, work, [&](std::int64_t first, std::int64_t last) {
+            const std::vector<double> sums = reference::gemm_rows<T>(v, first, last);
+            for (std::int64_t r = first; r < last; ++r)
+                for (std::int64_t j = 0; j < v.c.cols; ++j)
+                    store(v.c, r, j, v.s, v.e, sums[usize((r - first) * v.c.cols + j)]);
+        });
     }
 
     static void store(MatrixView c, std::int64_t r, std::int64_t j, Scale s, const Epilogue& e, double product) {
@@ -372,17 +369,20 @@ private:
     std::string do_notes() const override { return transport_; }
 
     std::shared_ptr<SharedHostMemory> memory_;
+    int threads_;            ///< of products
     std::string transport_;  ///< for the notes
 };
 
 class ReferencePlugin final : public BackendPlugin {
 public:
     std::string why_unsupported(const KernelSetting&) const override { return {}; }
-    std::string device_name(const KernelSetting&) const override { return "CPU, 1 thread"; }
+    std::string device_name(const KernelSetting& s) const override {
+        return s.threads == 1 ? "CPU, 1 thread" : "CPU, " + std::to_string(s.threads) + " threads";
+    }
     std::unique_ptr<Backend> create(const KernelSetting& s) const override {
         auto memory = s.local_ranks > 1 ? SharedHostMemory::make(s.local_ranks) : nullptr;
-        if (s.dtype == DType::f32) return std::make_unique<ReferenceBackend<float>>(std::move(memory));
-        return std::make_unique<ReferenceBackend<double>>(std::move(memory));
+        if (s.dtype == DType::f32) return std::make_unique<ReferenceBackend<float>>(std::move(memory), s.threads);
+        return std::make_unique<ReferenceBackend<double>>(std::move(memory), s.threads);
     }
 };
 
