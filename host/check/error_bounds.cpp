@@ -6,6 +6,7 @@
 #include <gnnbench/usize.hpp>
 
 #include "check/host_copy.hpp"
+#include "check/widest_vectors.hpp"
 
 namespace gnnbench {
 namespace {
@@ -21,7 +22,8 @@ double own_roundings(Activation a) {
 }
 
 /// to ← to + a·from, both [cols].
-void add(double a, const double* from, double* to, std::int64_t cols) {
+GNNBENCH_WIDEST_VECTORS
+void add(double a, const double* __restrict from, double* __restrict to, std::int64_t cols) {
     for (std::int64_t c = 0; c < cols; ++c) to[c] += a * from[c];
 }
 

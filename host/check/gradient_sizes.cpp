@@ -9,6 +9,8 @@
 #include "check/host_copy.hpp"
 #include "check/judge_dynamic_attention.hpp"
 #include "check/leaky_scores.hpp"
+#include "check/product_blocks.hpp"
+#include "check/widest_vectors.hpp"
 
 namespace gnnbench {
 namespace {
@@ -19,16 +21,21 @@ double norm(const std::vector<double>& v) {
     return std::sqrt(sum);
 }
 
+/// |H|ᵀ|U|, [H's columns, U's columns].
+GNNBENCH_WIDEST_VECTORS
+std::vector<double> sizes_of_product(const HostMatrix& h, const HostMatrix& u) {
+    std::vector<double> sums(usize(h.cols * u.cols)), sizes(sums.size());
+    over_product(LeftFactor::of(h, true), u, 0, h.cols, sums.data(), sizes.data(),
+                 [](double product, double&, double& size) { size += std::abs(product); });
+    return sizes;
+}
+
 }  // namespace
 
 void GradientSizes::note(const verb::Gemm& v) {
     if (v.ta == Transpose::no || v.tb == Transpose::yes) return;
     const HostMatrix h = read_view(inner(), v.a), u = sizes_of(v.b);
-    std::vector<double> sizes(usize(h.cols * u.cols));
-    for (std::int64_t k = 0; k < h.rows; ++k)
-        for (std::int64_t r = 0; r < h.cols; ++r)
-            for (std::int64_t j = 0; j < u.cols; ++j) sizes[usize(r * u.cols + j)] += std::abs(h(k, r)) * u(k, j);
-    products_.push_back(norm(sizes));
+    products_.push_back(norm(sizes_of_product(h, u)));
 }
 
 void GradientSizes::record(const verb::AddHeads& v) {

@@ -5,6 +5,7 @@
 
 #include <gnnbench/usize.hpp>
 
+#include "check/eights.hpp"
 #include "check/judge_rows.hpp"
 #include "check/product_blocks.hpp"
 #include "check/widest_vectors.hpp"
@@ -34,37 +35,19 @@ double activation_roundings(Activation a) {
     return a == Activation::sigmoid || a == Activation::elu ? function_error : 0;
 }
 
-/// sums = Σ a_k·b_k and sizes = Σ |a_k·b_k| over a row's nonzeros k; b_k is row `indices[k]` of b. A block of columns at
-/// a time, whose sums stay in registers; each sum has the order of its nonzeros.
+/// sums = Σ a_k·b_k and sizes = Σ |a_k·b_k| of each element of a row.
 GNNBENCH_WIDEST_VECTORS
-void sum_row(std::span<const double> values, std::span<const std::int32_t> indices, const double* __restrict b,
-             std::int64_t cols, double* __restrict sums, double* __restrict sizes) {
-    constexpr std::int64_t width = 16;
-    for (std::int64_t first = 0; first < cols; first += width) {
-        const std::int64_t n = std::min(width, cols - first);
-        double sum[width] = {}, size[width] = {};  // NOLINT(*-avoid-c-arrays): vectorised
-        if (n == width) {
-            for (std::size_t k = 0; k < values.size(); ++k) {
-                const double* row = b + indices[k] * cols + first;
-                for (std::int64_t j = 0; j < width; ++j) {
-                    const double product = values[k] * row[j];
-                    sum[j] += product;
-                    size[j] += std::abs(product);
-                }
-            }
-        } else {
-            for (std::size_t k = 0; k < values.size(); ++k) {
-                const double* row = b + indices[k] * cols + first;
-                for (std::int64_t j = 0; j < n; ++j) {
-                    const double product = values[k] * row[j];
-                    sum[j] += product;
-                    size[j] += std::abs(product);
-                }
-            }
-        }
-        std::copy_n(sum, n, sums + first);
-        std::copy_n(size, n, sizes + first);
-    }
+void sum_row(const SparseRow& a, double* sums, double* sizes) {
+    over_sparse_row(
+        a, sums, sizes,
+        [](const Eight& product, Eight& sum, Eight& size) {
+            sum += product;
+            add_magnitude(size, product);
+        },
+        [](double product, double& sum, double& size) {
+            sum += product;
+            size += std::abs(product);
+        });
 }
 
 /// sums = Σ a_k·b_k and sizes = Σ |a_k·b_k| of each element of rows [first, last) of A·B.
@@ -142,9 +125,9 @@ void judge_spmm(Judgement& judgement, const FoundProduct& found, std::span<const
         std::vector<double> sums(usize(found.c.cols)), sizes(sums.size());
         for (std::int64_t r = first; r < last; ++r) {
             const std::int64_t begin = indptr[usize(r)], end = indptr[usize(r) + 1];
-            sum_row(values.subspan(usize(begin), usize(end - begin)),
-                    indices.subspan(usize(begin), usize(end - begin)), b.values.data(), b.cols, sums.data(),
-                    sizes.data());
+            sum_row({values.subspan(usize(begin), usize(end - begin)),
+                     indices.subspan(usize(begin), usize(end - begin)), b.values.data(), b.cols},
+                    sums.data(), sizes.data());
             judge_row(part, found, r, static_cast<double>(end - begin), sums.data(), sizes.data());
         }
     };

@@ -6,21 +6,21 @@
 
 #include <gnnbench/usize.hpp>
 
+#include "check/eights.hpp"
 #include "check/product_blocks.hpp"
 #include "check/widest_vectors.hpp"
 
 namespace gnnbench {
 namespace {
 
-/// Adds a·b to each sum, and the squares of the product and of the sum.
+/// Sums up the terms of each element of a row, and the squares of the terms and of the sums on the way.
 GNNBENCH_WIDEST_VECTORS
-void add_squares(double a, const double* __restrict b, std::int64_t n, double* __restrict sums,
-                 double* __restrict squares) {
-    for (std::int64_t j = 0; j < n; ++j) {
-        const double product = a * b[j];
-        sums[j] += product;
-        squares[j] += sums[j] * sums[j] + product * product;
-    }
+void square_row(const SparseRow& a, double* sums, double* squares) {
+    const auto step = [](const auto& product, auto& sum, auto& square) {
+        sum += product;
+        square += sum * sum + product * product;
+    };
+    over_sparse_row(a, sums, squares, step, step);
 }
 
 /// The same for each element of rows [first, last) of A·B.
@@ -52,10 +52,10 @@ HostMatrix squares_of_spmm(const Csr& a, const HostMatrix& b, int threads) {
     over_rows(threads, a.rows, work, [&](std::int64_t first, std::int64_t last) {
         std::vector<double> sums(usize(b.cols));
         for (std::int64_t r = first; r < last; ++r) {
-            std::fill(sums.begin(), sums.end(), 0.0);
-            for (std::int64_t k = a.indptr[usize(r)]; k < a.indptr[usize(r) + 1]; ++k)
-                add_squares(a.values[usize(k)], b.values.data() + a.indices[usize(k)] * b.cols, b.cols,
-                            sums.data(), squares.values.data() + r * b.cols);
+            const auto begin = usize(a.indptr[usize(r)]), count = usize(a.indptr[usize(r) + 1]) - begin;
+            square_row({std::span(a.values).subspan(begin, count), std::span(a.indices).subspan(begin, count),
+                        b.values.data(), b.cols},
+                       sums.data(), squares.values.data() + r * b.cols);
         }
     });
     return squares;
