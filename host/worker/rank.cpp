@@ -12,6 +12,8 @@
 
 #include <gnnbench/error.hpp>
 
+#include "core/blas_processor.hpp"
+#include "core/subnormals.hpp"
 #include "launch/die_with_parent.hpp"
 #include "mpi/mpi.hpp"
 #include "worker/calibration.hpp"
@@ -85,6 +87,8 @@ void run(const TrialRequest& request, const std::filesystem::path& folder) {
 
 int run_rank(int argc, char** argv) {
     die_with_parent();
+    flush_subnormals();
+    name_blas_processor();
     std::signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` writes fail, with an error
     if (argc == 2 && std::string_view(argv[1]) == "--probe") return probe_ranks();
     if (argc == 3 && std::string_view(argv[1]) == "--calibrate") return calibrate_ranks(argv[2]);
