@@ -37,15 +37,18 @@ VertexOrders permuted_orders(const IndexMap& given, Permutation permutation, std
     return orders;
 }
 
-IndexMap even_index_map(std::span<const std::int32_t> position, Part k, std::span<const std::int32_t> order) {
+IndexMap even_index_map(std::span<const std::int32_t> position, Part k) {
     const auto n = std::ssize(position);
-    Partition p{.parts = k, .part_of = {}, .column_part_of = {}, .order = {order.begin(), order.end()}};
+    Partition p{.parts = k, .part_of = {}, .column_part_of = {}, .order = {}};
     p.part_of.reserve(position.size());
     for (const std::int32_t at : position) p.part_of.push_back(block_of(n, k, at));
+    p.order.resize(position.size());
+    for (std::size_t v = 0; v < position.size(); ++v) p.order[usize(position[v])] = static_cast<std::int32_t>(v);
     return IndexMap(p);
 }
 
-EvenOrders::EvenOrders(const IndexMap& given, Permutation permutation, std::uint64_t seed) : given_(given) {
+EvenOrders::EvenOrders(const IndexMap& given, Permutation permutation, std::uint64_t seed)
+    : vertices_(given.vertices()) {
     const auto sized = sized_order(given);
     if (!sized) {
         orders_ = permuted_orders(given, permutation, seed);
@@ -61,12 +64,9 @@ IndexMap EvenOrders::columns(Part k) const { return cut(orders_.columns, sized_c
 
 IndexMap EvenOrders::cut(std::span<const std::int32_t> position, const std::shared_ptr<const SizedOrder>& sized,
                          Part k) const {
-    // Inside blocks vertices lie as in the given parts, where those have an order of their own.
-    if (!sized)
-        return even_index_map(position, k,
-                              given_.by_id() ? std::span<const std::int32_t>() : given_.places().vertex);
+    if (!sized) return even_index_map(position, k);
     std::vector<std::int64_t> offsets;
-    for (Part p = 0; p <= k; ++p) offsets.push_back(block_begin(given_.vertices(), k, p));
+    for (Part p = 0; p <= k; ++p) offsets.push_back(block_begin(vertices_, k, p));
     return sized_map(std::move(offsets), sized);
 }
 

@@ -189,6 +189,22 @@ TEST_CASE("gains are what connectivity−1 falls by, one move or many", "[contra
         }
 }
 
+TEST_CASE("a part may weigh all that its imbalance allows, whatever the fraction in binary",
+          "[contract][hypergraph]") {
+    Hypergraph h;
+    h.vertex_weight.assign(400, 1);
+    h.total_weight = 400;
+    h.net_offsets = {0};
+    h.vertex_offsets.assign(401, 0);
+    CHECK(part_limit(h, 4, 0.15) == 115);
+    CHECK(part_limit(h, 4, 0.29) == 129);
+    CHECK(part_limit(h, 4, 0.149) == 114);
+    h.vertex_weight[0] = 115;
+    h.vertex_weight.resize(286, 1);
+    h.total_weight = 400;
+    CHECK(part_limit(h, 4, 0.15) == 115);
+}
+
 TEST_CASE("refinement: the cut it says, never worse, within the limit", "[contract][hypergraph]") {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         const auto g = random_graph(300, 1500, seed);

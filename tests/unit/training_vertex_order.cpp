@@ -45,6 +45,19 @@ TEST_CASE("without a permutation, vertices keep the partition's order") {
     CHECK(blocks.size(0) == 3);
 }
 
+TEST_CASE("inside a block vertices lie as they were permuted") {
+    const std::vector<std::int32_t> position = {4, 0, 3, 1, 2};
+    const IndexMap blocks = even_index_map(position, 2);
+    for (std::size_t v = 0; v < position.size(); ++v)
+        CHECK(blocks.position(GlobalId{static_cast<std::int64_t>(v)}) == position[v]);
+    const EvenOrders orders(one_part(50), Permutation::separate, 3);
+    const VertexOrders permuted = permuted_orders(one_part(50), Permutation::separate, 3);
+    for (std::int64_t v = 0; v < 50; ++v) {
+        CHECK(orders.rows(4).position(GlobalId{v}) == permuted.rows[static_cast<std::size_t>(v)]);
+        CHECK(orders.columns(1).position(GlobalId{v}) == permuted.columns[static_cast<std::size_t>(v)]);
+    }
+}
+
 TEST_CASE("single permutes rows and columns alike, separate does not; the seed decides") {
     const IndexMap given = one_part(50);
     const VertexOrders single = permuted_orders(given, Permutation::single, 3);

@@ -32,9 +32,8 @@ struct VertexOrders {
 /// Vertices in the order of `given` (parts one after another), then permuted at random, seeded.
 VertexOrders permuted_orders(const IndexMap& given, Permutation permutation, std::uint64_t seed);
 
-/// Cuts positions [0, n) into k even blocks, which are the parts of the index map. Inside a block vertices lie in
-/// `order`, as Partition::order has it.
-IndexMap even_index_map(std::span<const std::int32_t> position, Part k, std::span<const std::int32_t> order = {});
+/// Cuts positions [0, n) into k even blocks, which are the parts of the index map. Inside a block vertices lie by position.
+IndexMap even_index_map(std::span<const std::int32_t> position, Part k);
 
 /// permuted_orders, each cut into even blocks as an index map. Of an order of which only sizes are known, a permutation is
 /// another such order.
@@ -48,7 +47,7 @@ private:
     IndexMap cut(std::span<const std::int32_t> position, const std::shared_ptr<const SizedOrder>& sized,
                  Part k) const;
 
-    IndexMap given_;
+    std::int64_t vertices_;
     VertexOrders orders_;                                           ///< empty: only sizes are known
     std::shared_ptr<const SizedOrder> sized_rows_, sized_columns_;  ///< nullptr: vertices are known
 };
