@@ -71,8 +71,14 @@ inline std::vector<std::string> served_strategies() {
     return names;
 }
 
-/// One case in so many is run. GNNBENCH_CONTRACT asks for "full", a "third" or a "sixth"; without it every case at 1 rank, a
-/// third at 2 to 4, and above, where a case takes long, a sixth, from 8 ranks on a twelfth.
+/// GNNBENCH_CONTRACT=full: what CI takes some of, one after the other in one process, is taken whole.
+inline bool every_case() {
+    const char* asked = std::getenv("GNNBENCH_CONTRACT");
+    return asked && std::string(asked) == "full";
+}
+
+/// One case in so many is run. GNNBENCH_CONTRACT asks for "full", a "third", a "sixth" or a "twelfth"; without it every case at
+/// 1 rank, a sixth at 2 to 4, and above, where a case takes long, a twelfth, from 8 ranks on one in 24.
 inline std::size_t one_case_in() {
     const char* asked = std::getenv("GNNBENCH_CONTRACT");
     const int ranks = mpi_world().size();
@@ -80,14 +86,17 @@ inline std::size_t one_case_in() {
     if (request == "full") return 1;
     if (request == "third") return 3;
     if (request == "sixth") return 6;
-    return ranks == 1 ? 1 : ranks <= 4 ? 3 : ranks < 8 ? 6 : 12;
+    if (request == "twelfth") return 12;
+    return ranks == 1 ? 1 : ranks <= 4 ? 6 : ranks < 8 ? 12 : 24;
 }
 
 /// A variant with one partitioner or kernel meets some of the graphs or models, with the next one others. Of the thirds at 2, 3
-/// and 4 ranks each is another, so that every case runs at one of them.
+/// and 4 ranks each is another, so that every case runs at one of them, and of the sixths each is another half of a third. A
+/// strategy's first case runs at every number of ranks.
 inline bool of_selection(std::size_t place) {
     const std::size_t stride = one_case_in();
-    if (stride == 3) place += static_cast<std::size_t>(mpi_world().size());
+    if (place == 0) return true;
+    if (stride == 3 || stride == 6) place += static_cast<std::size_t>(mpi_world().size()) * (stride / 3);
     return place % stride == 0;
 }
 
