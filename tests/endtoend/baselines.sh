@@ -6,6 +6,17 @@ experiments="$(dirname "$(readlink -f "$0")")/../../experiments/baselines"
 export GNNBENCH_SHARED_DATA="${GNNBENCH_SHARED_DATA:-$experiments/../../../shared/data}"
 [[ -d "$GNNBENCH_SHARED_DATA/planetoid-cora" ]] || { echo "skipped: no planetoid-cora in GNNBENCH_SHARED_DATA"; exit 77; }
 
+# One epoch of each tells what is there, before anything is trained and verified for nothing.
+gnnbench --database probe.sqlite run "$experiments/cora.yaml" --where "layers = 'gcn' AND scheme <> 'serial'" --no-verify \
+    --set epochs=1
+expect_code 0 "which frameworks there are"
+there="$("$bin/gnnbench" --database probe.sqlite query --csv "SELECT count(*) FROM trial WHERE status <> 'skipped'" | sed -n 2p)"
+if [[ $there -eq 0 ]]; then
+    grep -F 'skipped' "$work/err" || true
+    echo "skipped: none of the frameworks is installed (experiments/baselines/setup.sh)"
+    exit 77
+fi
+
 gnnbench run "$experiments/cora.yaml" --where "layers = 'gcn'"
 expect_code 0 "GCN on Cora in all frameworks"
 gnnbench run "$experiments/cora.yaml" --no-verify # to save time: GraphSAGE's losses are compared below
