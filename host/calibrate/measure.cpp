@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <functional>
 #include <list>
 #include <memory>
@@ -18,7 +19,11 @@
 namespace gnnbench {
 namespace {
 
-constexpr int rounds = 7;
+/// Of all candidates. The environment's GNNBENCH_CALIBRATION_ROUNDS lowers it, for tests of what becomes of the samples.
+int rounds() {
+    const char* const set = std::getenv("GNNBENCH_CALIBRATION_ROUNDS");
+    return set ? std::clamp(std::atoi(set), 1, 7) : 7;
+}
 constexpr double least_sample_s = 4e-3;  ///< short candidates are repeated within a sample
 
 double now_s() {
@@ -238,7 +243,7 @@ private:
             c.repetitions = std::clamp(static_cast<int>(least_sample_s / (now_s() - begin)), 1, 100'000);
             group.broadcast(&c.repetitions, sizeof c.repetitions, 0);
         }
-        for (int round = 0; round < rounds; ++round)
+        for (int round = 0; round < rounds(); ++round)
             for (Candidate& c : candidates_) {
                 group.barrier();
                 c.seconds.push_back(c.before ? apart_s(c, group) : together_s(c));
