@@ -165,6 +165,6 @@ ends_as early failed "ended after 2 of 5 epochs" 2
 ends_as exit failed "exit code 1 after 2 of 5" 2
 ends_as nan diverged "epoch 2 is not finite" 3
 ends_as crash crashed "signal 11" 2
-ends_as hang timeout "10 s" 2 --timeout 10
+ends_as hang timeout "4 s" 2 --timeout 4
 expect_value "SELECT log_tail LIKE '%the stand-in gives up%' FROM trial WHERE reason LIKE '%exit code 1%'" 1 "its last words"
 echo ok
