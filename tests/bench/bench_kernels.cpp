@@ -7,11 +7,15 @@
 #include <fstream>
 #include <thread>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
 
 #include "command_line/command_line.hpp"
+#include "core/blas_processor.hpp"
+#include "core/subnormals.hpp"
 #include "timing.hpp"
 
 namespace gnnbench::bench {
@@ -56,8 +60,21 @@ void Report::line(const std::string& l) {
 
 }  // namespace gnnbench::bench
 
+namespace {
+
+/// OpenBLAS, which this program links, has chosen its kernels by now: begins once more, with the name that a worker gives it.
+void restart_with_blas_processor(char** argv) {
+    if (std::getenv("OPENBLAS_CORETYPE")) return;
+    gnnbench::name_blas_processor();
+    if (std::getenv("OPENBLAS_CORETYPE")) execv("/proc/self/exe", argv);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
     using namespace gnnbench::bench;
+    restart_with_blas_processor(argv);
+    gnnbench::flush_subnormals();
     Options o;
     o.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     std::string output, instructions, clock = "wall";

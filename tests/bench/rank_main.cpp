@@ -7,6 +7,8 @@
 
 #include <gnnbench/error.hpp>
 
+#include "core/blas_processor.hpp"
+#include "core/subnormals.hpp"
 #include "mpi/check.hpp"
 #include "data/generate.hpp"
 #include "launch/die_with_parent.hpp"
@@ -32,6 +34,8 @@ OwnedDataset generated_dataset(const nlohmann::json& settings) {
 int rank_main(int argc, char** argv, const char* program,
               nlohmann::json (*measure)(const nlohmann::json& request, const ProcessGroup& world)) {
     die_with_parent();
+    flush_subnormals();
+    name_blas_processor();
     if (argc != 2) {
         std::fprintf(stderr, "usage: %s request.json (a benchmark starts it)\n", program);
         return 2;
