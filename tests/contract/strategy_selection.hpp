@@ -78,7 +78,7 @@ inline bool every_case() {
 }
 
 /// One case in so many is run. GNNBENCH_CONTRACT asks for "full", a "third", a "sixth" or a "twelfth"; without it every case at
-/// 1 rank, a sixth at 2 to 4, and above, where a case takes long, a twelfth, from 8 ranks on one in 24.
+/// 1 rank, a sixth at 2 to 4, and above, where a case takes long, a twelfth.
 inline std::size_t one_case_in() {
     const char* asked = std::getenv("GNNBENCH_CONTRACT");
     const int ranks = mpi_world().size();
@@ -87,7 +87,7 @@ inline std::size_t one_case_in() {
     if (request == "third") return 3;
     if (request == "sixth") return 6;
     if (request == "twelfth") return 12;
-    return ranks == 1 ? 1 : ranks <= 4 ? 6 : ranks < 8 ? 12 : 24;
+    return ranks == 1 ? 1 : ranks <= 4 ? 6 : 12;
 }
 
 /// A variant with one partitioner or kernel meets some of the graphs or models, with the next one others. Of the thirds at 2, 3
