@@ -118,6 +118,8 @@ require_preset() { is_preset "$1" || fail 2 "there is no preset \"$1\"; there ar
 
 # The compiler itself tells ccache what a file includes; without this, each file is preprocessed once more to find out.
 [[ -n "${CCACHE_NODEPEND:-}" ]] || export CCACHE_DEPEND=1
+# What ccache asks for before it keeps files that use a precompiled header.
+export CCACHE_SLOPPINESS="${CCACHE_SLOPPINESS:-pch_defines,time_macros}"
 
 # configure PRESET [TARGET]: when there is no build tree, or it belongs to another folder (a copied or moved clone). Looking for
 # CUDA takes seconds, so a first build of product_without_cuda leaves that to whoever builds more.

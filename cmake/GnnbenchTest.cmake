@@ -19,6 +19,18 @@ macro(gnnbench_tests_unoptimised)
   endif()
 endmacro()
 
+# gnnbench_precompiled(programs …): after gnnbench_tests_unoptimised(), for programs that add no flags of their own: Catch, JSON,
+# fmt and the standard library, parsed once. Not those of this project, whose change would compile every test again.
+function(gnnbench_precompiled)
+  if(NOT TARGET test_headers)
+    return()
+  endif()
+  foreach(program IN LISTS ARGN)
+    target_link_libraries(${program} PRIVATE fmt::fmt) # whose definitions have to be the same
+    target_precompile_headers(${program} REUSE_FROM test_headers)
+  endforeach()
+endfunction()
+
 # What lets Open MPI start as root, with more ranks than cores, without binding ranks to cores. MPI libraries leak at
 # exit by design, so leaks are not counted there. What yields: host/mpi/yield.cpp.
 set(GNNBENCH_MPI_ENVIRONMENT

@@ -1,0 +1,2 @@
+// What test_headers.hpp is precompiled for.
+int main() {}
