@@ -19,7 +19,7 @@
 namespace gnnbench {
 namespace {
 
-/// Of all candidates. The environment's GNNBENCH_CALIBRATION_ROUNDS lowers it, for tests of what becomes of the samples.
+/// Samples of each candidate. GNNBENCH_CALIBRATION_ROUNDS lowers them, for tests that need none of the numbers.
 int rounds() {
     const char* const set = std::getenv("GNNBENCH_CALIBRATION_ROUNDS");
     return set ? std::clamp(std::atoi(set), 1, 7) : 7;

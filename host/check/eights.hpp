@@ -24,8 +24,8 @@ struct SparseRow {
     std::int64_t cols;
 };
 
-/// Of the columns from `first` on that fill whole blocks of 8·eights: two numbers each, from 0 on, into which step(x, one, other)
-/// takes the terms a_k·b(k, c) in the order of k; the numbers stay in registers. The first column that is left.
+/// Gives each column from `first` on, as far as they fill blocks of 8·eights, two numbers, which begin as 0 and into which
+/// step(x, one, other) takes the terms a_k·b(k, c) in the order of k; they stay in registers. Returns the first column that is left.
 template <int eights, class Step>
 [[gnu::always_inline]] inline std::int64_t over_blocks(const SparseRow& a, std::int64_t first, double* one,
                                                        double* other, Step step) {
@@ -53,7 +53,7 @@ template <int eights, class Step>
     return first;
 }
 
-/// The same of all columns; `last` is step for one of them.
+/// over_blocks for all columns; `last` is step for one of them.
 template <class Step, class Last>
 [[gnu::always_inline]] inline void over_sparse_row(const SparseRow& a, double* one, double* other, Step step,
                                                    Last last) {

@@ -3,18 +3,28 @@
 #include <cstdlib>
 
 namespace gnnbench {
+namespace {
+
+bool named = false;
+
+}  // namespace
 
 void name_blas_processor() {
 #if defined(__x86_64__)
-    constexpr int keep_what_is_set = 0;
+    if (std::getenv("OPENBLAS_CORETYPE")) return;
     const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
                             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                             __builtin_cpu_supports("avx512vl");
     if (has_avx512)
-        setenv("OPENBLAS_CORETYPE", "SKYLAKEX", keep_what_is_set);
+        named = setenv("OPENBLAS_CORETYPE", "SKYLAKEX", 0) == 0;
     else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        setenv("OPENBLAS_CORETYPE", "HASWELL", keep_what_is_set);
+        named = setenv("OPENBLAS_CORETYPE", "HASWELL", 0) == 0;
 #endif
+}
+
+void forget_blas_processor() {
+    if (named) unsetenv("OPENBLAS_CORETYPE");
+    named = false;
 }
 
 }  // namespace gnnbench

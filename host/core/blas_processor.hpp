@@ -7,4 +7,7 @@ namespace gnnbench {
 /// itself for one without AVX (docs/decisions/blas-processor.md). Before this process has threads.
 void name_blas_processor();
 
+/// Takes that back, for programs that this process starts: they have libraries of their own.
+void forget_blas_processor();
+
 }  // namespace gnnbench

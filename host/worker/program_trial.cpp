@@ -15,6 +15,7 @@
 #include <gnnbench/training/parameters.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "core/blas_processor.hpp"
 #include "data/npy.hpp"
 #include "launch/program.hpp"
 #include "worker/energy.hpp"
@@ -81,6 +82,7 @@ public:
         if (!path) return {TrialStatus::failed, fmt::format("there is no executable program '{}'", words.front())};
         words.front() = *path;
         words.push_back(folder_ / "job.json");
+        forget_blas_processor();
         start_ = std::chrono::steady_clock::now();
         const ProgramEnd end =
             read_lines(words, unranked_environment(), [&](std::string_view line) { return take(line); });

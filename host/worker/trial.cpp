@@ -291,7 +291,7 @@ private:
         const bool serves = group_.maximum({plugins_.backend->why_unsupported(wide).empty() ? 0.0 : 1.0})[0] == 0;
         name = serves ? cell_.kernel.name : "reference";
         return serves ? plugins_.backend->create(wide)
-                      : catalog_.kernel("reference")->create({.dtype = DType::f64});
+                      : catalog_.kernel("reference")->create({.dtype = DType::f64, .threads = wide.threads});
     }
 
     /// What set-up made, gone: a verification's trainings are made one after another.

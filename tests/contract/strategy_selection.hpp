@@ -71,7 +71,7 @@ inline std::vector<std::string> served_strategies() {
     return names;
 }
 
-/// GNNBENCH_CONTRACT=full: what CI takes some of, one after the other in one process, is taken whole.
+/// GNNBENCH_CONTRACT=full: every case also of the tests of one process of which CI takes some.
 inline bool every_case() {
     const char* asked = std::getenv("GNNBENCH_CONTRACT");
     return asked && std::string(asked) == "full";
@@ -90,13 +90,13 @@ inline std::size_t one_case_in() {
     return ranks == 1 ? 1 : ranks <= 4 ? 6 : 12;
 }
 
-/// A variant with one partitioner or kernel meets some of the graphs or models, with the next one others. Of the thirds at 2, 3
-/// and 4 ranks each is another, so that every case runs at one of them, and of the sixths each is another half of a third. A
-/// strategy's first case runs at every number of ranks.
+/// A variant with one partitioner or kernel meets some of the graphs or models, with the next one others; at 2, 3 and 4 ranks each
+/// time other ones, and at 6 and 8. A strategy's first case runs at every number of ranks.
 inline bool of_selection(std::size_t place) {
     const std::size_t stride = one_case_in();
     if (place == 0) return true;
-    if (stride == 3 || stride == 6) place += static_cast<std::size_t>(mpi_world().size()) * (stride / 3);
+    const auto ranks = static_cast<std::size_t>(mpi_world().size());
+    if (stride > 1) place += stride == 12 ? ranks / 2 : ranks;
     return place % stride == 0;
 }
 

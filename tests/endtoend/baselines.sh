@@ -11,6 +11,7 @@ gnnbench --database probe.sqlite run "$experiments/cora.yaml" --where "layers = 
     --set epochs=1
 expect_code 0 "which frameworks there are"
 there="$("$bin/gnnbench" --database probe.sqlite query --csv "SELECT count(*) FROM trial WHERE status <> 'skipped'" | sed -n 2p)"
+[[ $there =~ ^[0-9]+$ ]] || fail "the query gave no count: \"$there\""
 if [[ $there -eq 0 ]]; then
     grep -F 'skipped' "$work/err" || true
     echo "skipped: none of the frameworks is installed (experiments/baselines/setup.sh)"

@@ -67,11 +67,12 @@ else
     mkdir scratch
     TMPDIR="$work/scratch" "$bin/gnnbench" selftest verdicts --equal 0 --slowed 4 --trials 6 --json >out 2>err &
     host=$!
-    for ((i = 0; i < 600; i++)); do
+    for ((i = 0; i < 3000; i++)); do
         ! compgen -G 'scratch/*/2.sqlite' >/dev/null || break
         kill -0 "$host" 2>/dev/null || break
         sleep 0.1
     done
+    compgen -G 'scratch/*/2.sqlite' >/dev/null || fail "selftest verdicts began no second comparison in 300 s"
     kill -INT "$host" || fail "selftest verdicts ended before its second comparison"
     code=0
     wait "$host" || code=$?

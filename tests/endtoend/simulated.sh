@@ -229,7 +229,7 @@ gnnbench machine calibrate --threads none
 expect_code 2 "threads that are no number"
 expect_plain_error "threads that are no number"
 if [ "$(nproc)" -ge 2 ]; then
-    # Each sample of one run in place of the median of seven: its numbers are nobody's.
+    # Each sample of one run in place of the median of seven: the numbers are not used.
     GNNBENCH_CALIBRATION_ROUNDS=1 gnnbench machine calibrate --name here --output here.yaml
     expect_code 0 "calibrate"
     gnnbench machine show here.yaml

@@ -17,9 +17,10 @@ T half_of_smallest() {
 
 }  // namespace
 
+#if defined(__SSE2__) || defined(__aarch64__)
 TEST_CASE("subnormal numbers count as 0, on threads that are started later, too") {
     std::thread([] {  // so that the other tests' thread keeps them
-        REQUIRE(half_of_smallest<float>() > 0);
+        CHECK(half_of_smallest<float>() > 0);
         flush_subnormals();
         volatile float operand = std::numeric_limits<float>::denorm_min();
         CHECK(operand * 0x1p30F == 0);
@@ -30,3 +31,4 @@ TEST_CASE("subnormal numbers count as 0, on threads that are started later, too"
         .join();
     CHECK(half_of_smallest<float>() > 0);
 }
+#endif

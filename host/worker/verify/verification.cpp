@@ -4,7 +4,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -17,6 +16,7 @@
 #include "check/gradient_sizes.hpp"
 #include "data/content.hpp"
 #include "data/npy.hpp"
+#include "launch/machine.hpp"
 #include "spec/cell.hpp"
 #include "worker/verify/step_size.hpp"
 
@@ -57,7 +57,7 @@ DatasetView from_rows_alone(const DatasetView& given) {
 
 }  // namespace
 
-int lone_threads() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+int lone_threads() { return usable_cores(); }
 
 std::unique_ptr<Backend> lone_reference(const PluginCatalog& catalog, DType dtype) {
     return catalog.kernel("reference")->create({.dtype = dtype, .threads = lone_threads()});

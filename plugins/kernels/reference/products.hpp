@@ -37,7 +37,8 @@ using EightFloats = float __attribute__((vector_size(32)));
     x = __builtin_convertvector(f, Eight);
 }
 
-/// sums[c] = Σ_k values[k] · b(indices[k], c) of the columns from `first` on that fill whole blocks of 8·eights; the next one.
+/// sums[c] = Σ_k values[k] · b(indices[k], c) for columns from `first` on, as far as they fill blocks of 8·eights. Returns the first
+/// that is left.
 template <int eights, class T>
 [[gnu::always_inline]] inline std::int64_t sum_columns(std::span<const T> values, const std::int32_t* indices,
                                                        ConstMatrixView b, std::int64_t first, double* sums) {
@@ -56,7 +57,7 @@ template <int eights, class T>
     return first;
 }
 
-/// The same of all columns.
+/// sum_columns for all columns.
 template <class T>
 [[gnu::always_inline]] inline void sum_of(std::span<const T> values, const std::int32_t* indices,
                                           ConstMatrixView b, double* sums) {
@@ -134,7 +135,7 @@ std::vector<double> gemm_rows(const verb::Gemm& v, std::int64_t first, std::int6
 /// calls.
 template <class Work>
 void over_rows(int threads, std::int64_t rows, double multiply_adds, const Work& work) {
-    const int used = multiply_adds > 1e6 ? threads : 1;
+    const auto used = multiply_adds > 1e6 ? std::clamp<std::int64_t>(rows, 1, std::max(threads, 1)) : 1;
     const std::int64_t run = std::clamp<std::int64_t>((rows + used - 1) / used, 1, 64);
     std::atomic<std::int64_t> next = 0;
     const auto some = [&] {
@@ -142,7 +143,7 @@ void over_rows(int threads, std::int64_t rows, double multiply_adds, const Work&
             work(first, std::min(rows, first + run));
     };
     std::vector<std::future<void>> others;
-    for (int t = 1; t < used; ++t) others.push_back(std::async(std::launch::async, some));
+    for (std::int64_t t = 1; t < used; ++t) others.push_back(std::async(std::launch::async, some));
     some();
     for (std::future<void>& other : others) other.get();
 }

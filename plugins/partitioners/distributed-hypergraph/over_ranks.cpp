@@ -20,7 +20,8 @@ std::uint64_t seed_of(const PartitionTask& task) {
 std::int64_t part_limit(const PartitionTask& task, std::int64_t total_weight) {
     const std::int64_t mean = (total_weight + task.need.parts - 1) / task.need.parts;
     // 1.15 · 100 is 114.99…, and the imbalance that a message names must do.
-    return mean + static_cast<std::int64_t>(task.params.real("imbalance") * static_cast<double>(mean) + 1e-9);
+    return mean +
+           static_cast<std::int64_t>(task.params.real("imbalance") * static_cast<double>(mean) * (1 + 1e-12));
 }
 
 }  // namespace gnnbench::distributed

@@ -32,7 +32,7 @@ std::vector<PartId> pack(const Hypergraph& h, PartId parts) {
 Weight part_limit(const Hypergraph& h, PartId parts, double imbalance) {
     const Weight mean = (h.total_weight + parts - 1) / parts;
     // 1.15 · 100 is 114.99…, and the imbalance that a message names must do.
-    const Weight limit = mean + static_cast<Weight>(imbalance * static_cast<double>(mean) + 1e-9);
+    const Weight limit = mean + static_cast<Weight>(imbalance * static_cast<double>(mean) * (1 + 1e-12));
     const auto heaviest = std::max_element(h.vertex_weight.begin(), h.vertex_weight.end());
     if (*heaviest > limit)
         throw Unsupported(

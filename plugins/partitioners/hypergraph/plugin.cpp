@@ -88,5 +88,5 @@ public:
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(partitioner, gnnbench::HypergraphPartitioner, "hypergraph", "1.0.0",
+GNNBENCH_PLUGIN(partitioner, gnnbench::HypergraphPartitioner, "hypergraph", "1.1.0",
                 "multilevel k-way partitioning by connectivity−1, the communication volume", gnnbench::declared)

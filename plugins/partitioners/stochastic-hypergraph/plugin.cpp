@@ -112,6 +112,6 @@ public:
 }  // namespace
 }  // namespace gnnbench::stochastic
 
-GNNBENCH_PLUGIN(partitioner, gnnbench::stochastic::StochasticHypergraph, "stochastic-hypergraph", "1.1.0",
+GNNBENCH_PLUGIN(partitioner, gnnbench::stochastic::StochasticHypergraph, "stochastic-hypergraph", "1.2.0",
                 "the stochastic hypergraph model for mini-batches (Demirci et al., PVLDB 2022)",
                 gnnbench::stochastic::declared)

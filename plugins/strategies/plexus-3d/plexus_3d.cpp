@@ -297,6 +297,6 @@ constexpr ParamDecl parameters[] = {
 }  // namespace
 }  // namespace gnnbench::plexus
 
-GNNBENCH_PLUGIN(strategy, gnnbench::plexus::Plexus3d, "plexus-3d", "1.2.0",
+GNNBENCH_PLUGIN(strategy, gnnbench::plexus::Plexus3d, "plexus-3d", "1.3.0",
                 "Plexus: 3D tensor parallelism, double permutation, blocked aggregation (Ranjan, UMD 2025)",
                 gnnbench::plexus::parameters)
