@@ -22,7 +22,7 @@ namespace {
 /// Samples of each candidate. GNNBENCH_CALIBRATION_ROUNDS lowers them, for tests that need none of the numbers.
 int rounds() {
     const char* const set = std::getenv("GNNBENCH_CALIBRATION_ROUNDS");
-    return set ? std::clamp(std::atoi(set), 1, 7) : 7;
+    return set ? static_cast<int>(std::clamp(std::strtol(set, nullptr, 10), 1L, 7L)) : 7;
 }
 constexpr double least_sample_s = 4e-3;  ///< short candidates are repeated within a sample
 

@@ -26,7 +26,7 @@ struct SparseRow {
 
 /// Gives each column from `first` on, as far as they fill blocks of 8·eights, two numbers, which begin as 0 and into which
 /// step(x, one, other) takes the terms a_k·b(k, c) in the order of k; they stay in registers. Returns the first column that is left.
-template <int eights, class Step>
+template <std::int64_t eights, class Step>
 [[gnu::always_inline]] inline std::int64_t over_blocks(const SparseRow& a, std::int64_t first, double* one,
                                                        double* other, Step step) {
     constexpr std::int64_t width = 8 * eights;
@@ -36,16 +36,16 @@ template <int eights, class Step>
             const double* row = a.dense + a.indices[k] * a.cols + first;
             if (k + 4 < a.values.size()) {
                 const double* later = a.dense + a.indices[k + 4] * a.cols + first;
-                for (int j = 0; j < eights; ++j) __builtin_prefetch(later + 8 * j);
+                for (std::int64_t j = 0; j < eights; ++j) __builtin_prefetch(later + 8 * j);
             }
-            for (int j = 0; j < eights; ++j) {
+            for (std::int64_t j = 0; j < eights; ++j) {
                 Eight term;
                 load(term, row + 8 * j);
                 term *= a.values[k];
                 step(term, x[j], y[j]);
             }
         }
-        for (int j = 0; j < eights; ++j) {
+        for (std::int64_t j = 0; j < eights; ++j) {
             store(x[j], one + first + 8 * j);
             store(y[j], other + first + 8 * j);
         }

@@ -39,14 +39,14 @@ using EightFloats = float __attribute__((vector_size(32)));
 
 /// sums[c] = Σ_k values[k] · b(indices[k], c) for columns from `first` on, as far as they fill blocks of 8·eights. Returns the first
 /// that is left.
-template <int eights, class T>
+template <std::int64_t eights, class T>
 [[gnu::always_inline]] inline std::int64_t sum_columns(std::span<const T> values, const std::int32_t* indices,
                                                        ConstMatrixView b, std::int64_t first, double* sums) {
     for (; first + 8 * eights <= b.cols; first += 8 * eights) {
         Eight sum[eights] = {};  // NOLINT(*-avoid-c-arrays)
         for (std::size_t k = 0; k < values.size(); ++k) {
             const T* row = &at<T>(b, indices[k], first);
-            for (int j = 0; j < eights; ++j) {
+            for (std::int64_t j = 0; j < eights; ++j) {
                 Eight term;
                 load(term, row + 8 * j);
                 sum[j] += double{values[k]} * term;
