@@ -37,7 +37,7 @@ struct BackendPair {
     std::function<std::unique_ptr<Backend>()> another;  ///< like the tested one
     std::size_t cases = 0;                              ///< counted on from pair to pair
 
-    /// Whether a test runs the next of its cases. GNNBENCH_CONTRACT asks for a "third" or a "sixth" of them, others with
+    /// Whether a test runs the next of its cases. GNNBENCH_CONTRACT asks for a "third", a "sixth" or a "twelfth", others with
     /// each next pair.
     bool takes_next();
 
