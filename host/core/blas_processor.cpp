@@ -5,7 +5,7 @@
 namespace gnnbench {
 namespace {
 
-bool named = false;
+bool told_here = false;
 
 }  // namespace
 
@@ -16,15 +16,15 @@ void name_blas_processor() {
                             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                             __builtin_cpu_supports("avx512vl");
     if (has_avx512)
-        named = setenv("OPENBLAS_CORETYPE", "SKYLAKEX", 0) == 0;
+        told_here = setenv("OPENBLAS_CORETYPE", "SKYLAKEX", 0) == 0;
     else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        named = setenv("OPENBLAS_CORETYPE", "HASWELL", 0) == 0;
+        told_here = setenv("OPENBLAS_CORETYPE", "HASWELL", 0) == 0;
 #endif
 }
 
 void forget_blas_processor() {
-    if (named) unsetenv("OPENBLAS_CORETYPE");
-    named = false;
+    if (told_here) unsetenv("OPENBLAS_CORETYPE");
+    told_here = false;
 }
 
 }  // namespace gnnbench

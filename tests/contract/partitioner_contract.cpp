@@ -159,6 +159,26 @@ TEST_CASE("random: the seed decides, rows and columns differ", "[contract][parti
     CHECK_FALSE(std::is_sorted(one.part_of.begin(), one.part_of.end()));
 }
 
+TEST_CASE("random: parts that are drawn vary in size as they should, by the seed", "[contract][partitioner]") {
+    const Candidate c = candidate("random");
+    const NamedGraph g = graphs::grid(60);
+    const PartitionNeed need{.parts = 40, .column_parts = 40};
+    const Partition p = c.partition(g.view(), need, c.with("sizes", "drawn"), 1);
+    CHECK(p.part_of != p.column_part_of);
+    CHECK(p.part_of == c.partition(g.view(), need, c.with("sizes", "drawn"), 1).part_of);
+    CHECK(p.part_of != c.partition(g.view(), need, c.with("sizes", "drawn"), 2).part_of);
+    for (const auto& part_of : {p.part_of, p.column_part_of}) {
+        check_parts(part_of, 3600, 40);
+        double chi_squared = 0;  // 39 degrees of freedom: 99.98% of draws lie between 13 and 79
+        for (const std::int64_t size : sizes(part_of, 40)) {
+            const double off = static_cast<double>(size) - 90;
+            chi_squared += off * off / 90;
+        }
+        CHECK(chi_squared > 13);
+        CHECK(chi_squared < 79);
+    }
+}
+
 TEST_CASE("metis: says what it cannot serve", "[contract][partitioner]") {
     const Candidate c = candidate("metis");
     const auto why = [&](const GraphSize& g, const PartitionNeed& need) {

@@ -1,4 +1,4 @@
-// Equal blocks of a random permutation: balances everything in expectation and keeps no locality.
+// Parts at random: balances everything in expectation and keeps no locality.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +10,9 @@ namespace gnnbench {
 namespace {
 
 constexpr ParamDecl declared[] = {
-    {"seed", ParamType::integer, "-1", -1, 0x1p53, nullptr, "seed of the permutation; -1: the cell's seed"},
+    {"seed", ParamType::integer, "-1", -1, 0x1p53, nullptr, "seed of what is drawn; -1: the cell's seed"},
+    {"sizes", ParamType::choice, "equal", 0, 0, "equal|drawn",
+     "equal: blocks of a random permutation; drawn: each vertex draws its part, so that sizes vary"},
 };
 
 /// Rows and columns are permuted independently.
@@ -29,6 +31,14 @@ std::vector<Part> shuffled_blocks(std::int64_t n, Part parts, std::uint64_t seed
     return part_of;
 }
 
+/// Each vertex in a part of its own draw (Zhang, algorithm 2).
+std::vector<Part> drawn_parts(std::int64_t n, Part parts, std::uint64_t seed, Order order) {
+    std::vector<Part> part_of(usize(n));
+    RandomStream random(seed, Draw::partition, static_cast<std::uint32_t>(order));
+    for (Part& p : part_of) p = static_cast<Part>(random.below(static_cast<std::uint64_t>(parts)));
+    return part_of;
+}
+
 class Random final : public Partitioner {
 public:
     std::string why_unsupported(const GraphSize&, const PartitionNeed&, const Params&) const override {
@@ -40,11 +50,10 @@ public:
         const std::uint64_t seed = own < 0 ? task.seed : static_cast<std::uint64_t>(own);
         const std::int64_t n = task.dataset.graph.vertices();
         const PartitionNeed& need = task.need;
-        Partition result{.parts = need.parts,
-                         .part_of = shuffled_blocks(n, need.parts, seed, Order::rows),
-                         .column_part_of = {}};
-        if (need.column_parts > 0)
-            result.column_part_of = shuffled_blocks(n, need.column_parts, seed, Order::columns);
+        const auto divide = task.params.choice("sizes") == "drawn" ? drawn_parts : shuffled_blocks;
+        Partition result{
+            .parts = need.parts, .part_of = divide(n, need.parts, seed, Order::rows), .column_part_of = {}};
+        if (need.column_parts > 0) result.column_part_of = divide(n, need.column_parts, seed, Order::columns);
         return result;
     }
 };
@@ -52,5 +61,5 @@ public:
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(partitioner, gnnbench::Random, "random", "1.0.0",
-                "equal blocks of a seeded random permutation of the vertices", gnnbench::declared)
+GNNBENCH_PLUGIN(partitioner, gnnbench::Random, "random", "1.1.0",
+                "vertices in parts at random, of equal sizes or not", gnnbench::declared)
