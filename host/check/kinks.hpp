@@ -94,7 +94,8 @@ private:
     KinkHistory& history_;
 };
 
-/// Takes recorded sides in float64. A sum on the wrong side becomes ±2^-1000 on the right one, whose derivative is then the recorded run's.
+/// Takes recorded sides in float64. A sum on the wrong side becomes ±2^-1000 on the right one, whose derivative is then
+/// the recorded run's.
 class KinkReplay final : public KinkBackend {
 public:
     /// Where sums have other sides than those taken is noted in the history, or, in a run that is `perturbed`, how far

@@ -14,6 +14,10 @@ import sys
 import time
 
 
+if "OPENBLAS_CORETYPE" in os.environ:
+    sys.exit("the worker's name of its processor is no business of a program's libraries")
+
+
 def say(line):
     print(json.dumps(line), flush=True)
 
