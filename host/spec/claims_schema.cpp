@@ -46,7 +46,7 @@ have several relations, all of which have to hold.
 | verdict | when |
 | --- | --- |
 | REPRODUCED | every relation holds; a stated number is met `within` its share |
-| WITHIN 2× | a number is off by more than that, and by a factor of 2 at most, in the direction that is claimed; of ratios what exceeds 1 is compared |
+| WITHIN 2× | a number is off by more than that, and by a factor of 2 at most, in the direction that is claimed; of ratios, what they exceed 1 by is compared: 1.1 is a tenth of a claimed speed-up of 2 |
 | CONTRADICTED | a relation does not hold, of numbers that are there; others may be missing |
 | FITTED | it holds or not, but constants of the simulated machine were fitted to one of its numbers (`fitted_to`) |
 | UNDECIDED | a number is missing, or no setting that was run can carry the claim; the reason says which |

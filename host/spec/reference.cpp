@@ -85,7 +85,7 @@ the rest; so it can restore a cell that `exclude` dropped. A plugin named withou
 
 ### Expressions
 
-`exclude`'s `where` and `--where` of `plan`, `run`, `verify` and `compare` take an SQL expression over the fields of one
+`exclude`'s `where` and the option `--where`, which most commands have, take an SQL expression over the fields of one
 cell, as in `gnnbench query` (SQLite evaluates it): comparisons, `AND OR NOT IN BETWEEN LIKE`, arithmetic, functions. Text
 is written in single quotes; inside `{…}`, an expression with commas needs double quotes around it.
 
@@ -190,9 +190,8 @@ std::string reference_page(const nlohmann::ordered_json& schema) {
     for (const Section& s : sections())
         page += fmt::format("\n## `{}`\n\n{}.\n\n{}", s.name, s.help, field_rows(s.name));
     page +=
-        "\n## `dataset`: generators\n\n`{generate: name, …}`; `name` is its name in tables, `split` selects "
-        "split is "
-        "used.\n" +
+        "\n## `dataset`: generators\n\n`{generate: name, …}`; `name` is its name in tables, `split` says "
+        "which of its splits is used, counted from 0.\n" +
         forms(schema, "generate");
     page += fmt::format(
         "\n## `dataset`: expected graphs\n\n`{{expect: profile, …}}`, {}.\n[Machines you don't "

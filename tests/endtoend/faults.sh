@@ -47,7 +47,8 @@ gnnbench table
 expect_code 0 "a table of failures"
 expect_text out "timeout" "a table of failures"
 
-# What set-up's seconds and an epoch's memory are not: the statement of volume, an evaluation between epochs.
+# What set-up's seconds and an epoch's memory are not: the statement of volume, an evaluation between epochs. What a
+# worker's numbers are not: subnormal.
 harmless() {
     gnnbench run wrong.yaml --no-verify --set "scheme={name: faulty, fault: $1}" --set train.evaluate_every=1
     expect_code 0 "a trial that is $1"
@@ -56,4 +57,5 @@ harmless slow
 expect_value "SELECT setup_s < 3 AND build_s < 3 FROM trial ORDER BY id DESC LIMIT 1" 1 "set-up without the statement"
 harmless greedy
 expect_value "SELECT peak_memory_bytes < 8388608 FROM trial ORDER BY id DESC LIMIT 1" 1 "an epoch's memory without evaluation's"
+harmless subnormal
 echo ok

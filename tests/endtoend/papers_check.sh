@@ -8,13 +8,13 @@ command -v git >/dev/null || { echo "skipped: there is no git" && exit 77; }
 mkdir -p tree/{host/core,host/worker/verify,host/report,plugins/strategies/used,plugins/strategies/other,experiments/p,results/p}
 cp -r "$root/.ci" tree/.ci
 cd tree || exit 1
-for file in host/core/a host/worker/verify/e host/report/b plugins/strategies/used/{c,README.md} plugins/strategies/other/d experiments/p/claims.yaml; do echo 1 >"$file"; done
+for file in host/core/a host/worker/verify/e host/report/b plugins/strategies/used/{c,README.md} plugins/strategies/other/d experiments/p/{claims.yaml,README.md}; do echo 1 >"$file"; done
 git_here() { git -c user.name=test -c user.email=test@localhost "$@" >/dev/null; }
 git_here init -q .
 git_here add -A
 git_here commit -q -m first
 commit="$(git rev-parse --short=12 HEAD)"
-settings="$(git ls-files -z -- experiments/p | sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16)"
+settings="$(git ls-files -z -- experiments/p ':!*.md' | sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16)"
 page=results/p/claims.md
 printf '# P\n\nText.\n\n<!-- computed by\nsettings %s\ncommit %s\nplugin plugins/strategies/used\n-->\n' "$settings" "$commit" >"$page"
 cp "$page" fresh.md
@@ -36,6 +36,7 @@ echo 2 >host/report/b
 echo 2 >host/worker/verify/e
 echo 2 >plugins/strategies/other/d
 echo 2 >plugins/strategies/used/README.md
+echo 2 >experiments/p/README.md
 check 0 "code that computes none of it has changed" ""
 echo 2 >plugins/strategies/used/c
 check 3 "a plugin has changed" "code has changed since $commit"
