@@ -70,6 +70,10 @@ void add_interleaving_options(CLI::App& command, Interleaving& i) {
     add("--profile-b", request.b.experiment.profile, "B's profile, if it is another", "NAME");
     request.trials = usual_trials;
     add("--trials", request.trials, "Of each cell on each side (default: 10)", "N")->check(between(1, 100000));
+    command
+        .add_flag("--allow-programs", i.allow_programs, "Start the programs that the experiments name without a question")
+        ->needs(file)
+        ->group(group);
     command.add_flag("--no-verify", i.no_verify, "Do not verify new combinations first")
         ->needs(file)
         ->group(group);
@@ -86,6 +90,7 @@ bool measure_by_turns(const Interleaving& interleaving, const std::string& a, co
     for (InterleavedSide* side : {&request.a, &request.b}) {
         ExperimentChoice& e = side->experiment;
         if (e.profile.empty()) e.profile = request.a.experiment.profile;
+        e.allow_programs = interleaving.allow_programs;
         // Last, so that a side's own value wins.
         e.overrides.insert(e.overrides.begin(), interleaving.overrides.begin(), interleaving.overrides.end());
     }

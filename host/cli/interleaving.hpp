@@ -12,7 +12,7 @@ namespace gnnbench {
 struct Interleaving {
     InterleavedRequest request;
     std::vector<std::string> overrides;  ///< of both sides
-    bool no_verify = false;
+    bool no_verify = false, allow_programs = false;
     bool wanted() const { return !request.a.experiment.file.empty(); }
 };
 

@@ -8,6 +8,7 @@
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
 #include "cli/ranges.hpp"
+#include "record/choice.hpp"
 #include "record/query_hints.hpp"
 #include "record/schema.hpp"
 #include "report/rows.hpp"
@@ -48,7 +49,10 @@ QueryResult answer(const QueryRequest& request, const GlobalOptions& options) {
                             ? fmt::format("the query '{}' takes no argument; found '{}'", named.name, request.text)
                             : fmt::format("the query '{}' takes an argument: {}", named.name, named.argument));
     std::vector<SqlValue> arguments;
-    if (!request.text.empty()) arguments.emplace_back(request.text);
+    if (named.argument.starts_with("TRIAL"))
+        arguments.emplace_back(whole_uuid(options.database, request.text));
+    else if (!request.text.empty())
+        arguments.emplace_back(request.text);
     return query(options.database, named.sql, arguments, request.timeout_s, request.where);
 }
 

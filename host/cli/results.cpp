@@ -20,6 +20,7 @@
 #include "core/existing_folder.hpp"
 #include "record/choice.hpp"
 #include "record/merge.hpp"
+#include "record/migrations.hpp"
 #include "record/query.hpp"
 #include "report/rows.hpp"
 #include "run/tagging.hpp"
@@ -43,13 +44,6 @@ std::vector<std::string> uuids(const GlobalOptions& options, const TrialChoice& 
     return chosen_uuids(options.database, choice);
 }
 
-void check_database(const GlobalOptions& options) {
-    if (!std::filesystem::exists(options.database))
-        throw SpecError(
-            fmt::format("there is no database {}. `gnnbench run` creates it; name another with --database.",
-                        options.database.string()));
-}
-
 std::vector<SqlValue> as_argument(const std::vector<std::string>& trials) { return {json(trials).dump()}; }
 
 // --- list ---------------------------------------------------------------------------------------------------
@@ -63,7 +57,7 @@ void add_list(CLI::App& results, const GlobalOptions& options, Action& action) {
     const auto format = add_format_options(*command);
     command->callback([=, &options, &action] {
         action = [=, &options] {
-            check_database(options);
+            require_database(options.database);
             const auto trials = uuids(options, *choice);
             std::vector<SqlValue> arguments = as_argument(trials);
             arguments.emplace_back(*most == 0 ? std::int64_t{-1} : *most);
@@ -127,6 +121,21 @@ constexpr Part parts[] = {
      "(SELECT id FROM shown)"},
 };
 
+/// `shown`: the trial. `verified`: its own verification, if it is one or failed its late step; else the one that decides
+/// for its cell, as in the view `cells`: a newest late step that failed, or the newest of the verifications.
+constexpr const char* shown_and_verified =
+    "WITH shown AS (SELECT id, cell_id FROM trial WHERE uuid = ?1), "
+    "of_cell AS (SELECT v.trial_id, v.status, t.purpose FROM verification v JOIN trial t ON t.id = v.trial_id "
+    "WHERE v.key = (SELECT verification_key FROM cell WHERE id = (SELECT cell_id FROM shown))), "
+    "late AS (SELECT * FROM of_cell WHERE purpose = 'measure' AND status <> 'unverified' "
+    "ORDER BY trial_id DESC LIMIT 1), "
+    "verified AS (SELECT * FROM verification WHERE trial_id = coalesce("
+    "(SELECT trial_id FROM of_cell WHERE trial_id = (SELECT id FROM shown) "
+    "AND (purpose = 'verify' OR status = 'failed')), "
+    "(SELECT trial_id FROM late WHERE status = 'failed'), "
+    "(SELECT trial_id FROM of_cell WHERE purpose = 'verify' "
+    "ORDER BY trial_id IN (SELECT trial_id FROM imported_trial), trial_id DESC LIMIT 1)))";
+
 json to_json(const SqlValue& value) {
     return std::visit(
         [](const auto& v) -> json {
@@ -145,7 +154,7 @@ json to_json(const std::vector<std::string>& columns, const SqlRow& row) {
 }
 
 int show(const std::string& begins, bool as_json, const GlobalOptions& options) {
-    check_database(options);
+    require_database(options.database);
     Database::for_reading(options.database);
     const std::vector<SqlValue> argument{whole_uuid(options.database, begins)};
     const QueryResult trial = query(options.database, "SELECT * FROM trials WHERE trial = ?1", argument);
@@ -159,12 +168,7 @@ int show(const std::string& begins, bool as_json, const GlobalOptions& options) 
     for (const Part& part : parts) {
         const QueryResult rows =
             query(options.database,
-                  fmt::format("WITH shown AS (SELECT id, cell_id FROM trial WHERE uuid = ?1), verified AS ("
-                              "SELECT v.* FROM verification v JOIN trial t ON t.id = v.trial_id WHERE v.key = "
-                              "(SELECT verification_key FROM cell WHERE id = (SELECT cell_id FROM shown)) "
-                              "AND (t.purpose = 'verify' OR v.status = 'failed') "
-                              "ORDER BY t.id IN (SELECT trial_id FROM imported_trial), t.id DESC LIMIT 1) {}",
-                              part.sql),
+                  fmt::format("{} {}", shown_and_verified, part.sql),
                   argument);
         json list = json::array();
         for (const SqlRow& row : rows.rows) list.push_back(to_json(rows.columns, row));
@@ -189,7 +193,7 @@ void add_show(CLI::App& results, const GlobalOptions& options, Action& action) {
 // --- tag ----------------------------------------------------------------------------------------------------
 
 int tag(const std::string& name, const TrialChoice& choice, bool remove, const GlobalOptions& options) {
-    check_database(options);
+    require_database(options.database);
     if (choice.nothing_given())
         throw SpecError("expected trials to tag: their UUIDs, or --experiment, --tag, --commit, --where");
     check_tag(name);
@@ -228,7 +232,7 @@ struct ExportRequest {
 };
 
 int export_rows(const ExportRequest& request, const GlobalOptions& options) {
-    check_database(options);
+    require_database(options.database);
     const std::vector<std::string> views(std::begin(exportable), std::end(exportable));
     if (std::find(views.begin(), views.end(), request.view) == views.end())
         throw SpecError(fmt::format("expected a view to export, one of: {}; found '{}'{}", fmt::join(views, ", "),
@@ -236,7 +240,8 @@ int export_rows(const ExportRequest& request, const GlobalOptions& options) {
     std::string sql = "SELECT * FROM " + request.view;
     std::vector<SqlValue> arguments;
     if (!request.choice.nothing_given()) {
-        sql += request.view == "cells"
+        // A verification is a trial of its own: it belongs to the chosen trials by its cell.
+        sql += request.view == "cells" || request.view == "verifications"
                    ? " WHERE cell IN (SELECT c.digest FROM json_each(?1) j JOIN trial t ON t.uuid = j.value "
                      "JOIN cell c ON c.id = t.cell_id)"
                    : " WHERE trial IN (SELECT value FROM json_each(?1))";

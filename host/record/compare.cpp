@@ -11,6 +11,7 @@
 
 #include "record/compare_side.hpp"
 #include "record/interleaving.hpp"
+#include "record/migrations.hpp"
 #include "record/sqlite.hpp"
 
 namespace gnnbench {
@@ -254,11 +255,7 @@ std::int64_t ComparedSides::apart() const { return std::ranges::count(cells, fal
 
 ComparedSides compare_sides(const std::filesystem::path& database, const std::string& a, const std::string& b,
                             const std::string& where, const CompareRules& rules) {
-    std::error_code error;
-    if (!std::filesystem::exists(database, error))
-        throw SpecError(
-            fmt::format("there is no database {}. `gnnbench run` creates it; name another with --database.",
-                        database.string()));
+    require_database(database);
     const sqlite::Connection c(database, sqlite::Access::read_only);
     const auto trials_a = trials_of_side(c, a, where), trials_b = trials_of_side(c, b, where);
     refuse_common_trials(a, trials_a, b, trials_b);

@@ -1,5 +1,8 @@
 #include "record/compare_side.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
@@ -19,6 +22,13 @@ std::vector<std::int64_t> trials_of_side(const sqlite::Connection& c, const std:
     std::vector<std::int64_t> trials = chosen_trials(c, choice);
     if (trials.empty())
         throw SpecError(fmt::format("no measured trial is '{}'{}", side, where.empty() ? "" : " where " + where));
+    if (!choice.experiment.empty() && choice.tag.empty()) {  // an import replaces none that was measured here
+        std::set<std::int64_t> imported;
+        auto q = c.prepare("SELECT trial_id FROM imported_trial", "look for what was imported");
+        q.bind();
+        while (q.step()) imported.insert(q.integer(0));
+        std::ranges::stable_partition(trials, [&](std::int64_t id) { return imported.contains(id); });
+    }
     return trials;
 }
 

@@ -191,6 +191,17 @@ std::vector<TrialState> Database::trials_of(const std::string& cell_digest, cons
     return in_order(by_number);
 }
 
+bool Database::was_skipped(const std::string& cell_digest, const std::string& machine,
+                           const std::string& reason) const {
+    auto q = connection_->prepare(
+        "SELECT 1 FROM trial t JOIN cell c ON c.id = t.cell_id JOIN machine m ON m.id = t.machine_id "
+        "WHERE c.digest = ? AND m.fingerprint = ? AND t.purpose = 'measure' AND t.status = 'skipped' "
+        "AND t.reason = ? LIMIT 1",
+        "look for a skipped trial");
+    q.bind(cell_digest, machine, reason);
+    return q.step();
+}
+
 std::map<std::string, std::vector<TrialState>> Database::all_trials(const std::string& machine) const {
     auto q = connection_->prepare(fmt::format("SELECT t.number, t.uuid, t.status, t.reason, "
                                               "json_extract(t.provenance, '$.build'), t.code, {}, c.digest "

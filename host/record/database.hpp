@@ -68,6 +68,9 @@ public:
                                       const std::string& machine_fingerprint) const;
     /// The same for every cell, by digest.
     std::map<std::string, std::vector<TrialState>> all_trials(const std::string& machine_fingerprint) const;
+    /// Whether a trial of the cell on the machine was ever skipped for this reason.
+    bool was_skipped(const std::string& cell_digest, const std::string& machine_fingerprint,
+                     const std::string& reason) const;
     /// These trials (by UUID) are to be measured again. That is remembered until trials of their numbers are
     /// conclusive again, even if this process is killed.
     void request_rerun(std::span<const std::string> trials);

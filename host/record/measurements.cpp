@@ -16,10 +16,11 @@
 namespace gnnbench {
 namespace {
 
-// Phases are taken as the mean over ranks, so that they add up to an epoch. ?1 is the trial, ?2 the phase.
+// Phases are taken as the mean over ranks, so that they add up to an epoch; an independent worker that took no batch of
+// an epoch has no row of it, and counts with 0. ?1 is the trial, ?2 the phase.
 constexpr const char* rank_epochs =
-    "(SELECT count(*) FROM rank_epoch r JOIN epoch e ON e.trial_id = r.trial_id AND e.epoch = r.epoch "
-    "WHERE r.trial_id = ?1 AND NOT e.warmup)";
+    "((SELECT count(DISTINCT rank) FROM rank_epoch WHERE trial_id = ?1) * "
+    "(SELECT count(*) FROM epoch WHERE trial_id = ?1 AND NOT warmup))";
 
 /// Seconds of the phases for which `condition` holds, divided by `divisor`.
 std::string over_phases(std::string_view condition, std::string_view divisor) {
@@ -156,13 +157,15 @@ MeasuredCells read_measured(const std::filesystem::path& database, std::span<con
         if (!where.empty()) chosen = cells_where(c, where);
     }
     std::set<std::string> kernels;
+    std::set<std::int64_t> taken;  // experiments may share cells
     for (const std::string& name : all.experiments) {
         ComparisonData data = read_comparison(database, name, newest->machine);
         if (all.machine.empty()) all.machine = data.machine;
         all.other_machines = std::max(all.other_machines, data.other_machines);
         if (!data.kernels.empty()) kernels.insert(data.kernels);
         for (ComparisonCell& cell : data.cells)
-            if (where.empty() || chosen.contains(cell.id)) all.cells.push_back(std::move(cell));
+            if ((where.empty() || chosen.contains(cell.id)) && taken.insert(cell.id).second)
+                all.cells.push_back(std::move(cell));
     }
     for (const std::string& kernel : kernels) all.kernels += (all.kernels.empty() ? "" : ", ") + kernel;
     return all;

@@ -108,7 +108,16 @@ void migrate(sqlite::Connection& connection, std::span<const Migration> migratio
     transaction.commit();
 }
 
+void require_database(const std::filesystem::path& database) {
+    std::error_code error;
+    if (!std::filesystem::exists(database, error))
+        throw SpecError(
+            fmt::format("there is no database {}. `gnnbench run` creates it; name another with --database.",
+                        database.string()));
+}
+
 sqlite::Connection open_to_read(const std::filesystem::path& database) {
+    require_database(database);
     sqlite::Connection c(database, sqlite::Access::read_only);
     const std::int64_t version = version_of(c), newest = std::ssize(in_use);
     check_ours(c, version, newest);

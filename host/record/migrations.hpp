@@ -32,6 +32,9 @@ void copy_database(const std::filesystem::path& from, const std::filesystem::pat
 /// `<database>.backup-v<version>`. Throws EnvironmentError for a file of another program or a newer schema.
 void migrate(sqlite::Connection& connection, std::span<const Migration> migrations = shipped_migrations());
 
+/// Throws SpecError where there is no such file.
+void require_database(const std::filesystem::path& database);
+
 /// For reading what the newest schema has: an older database is brought up to date first, as by migrate(). Throws
 /// EnvironmentError where that is needed and the database cannot be written.
 sqlite::Connection open_to_read(const std::filesystem::path& database);

@@ -61,16 +61,19 @@ void restrict_to(sqlite::Connection& connection, const std::string& where) {
     auto add = connection.prepare("INSERT INTO chosen_cell SELECT id, digest FROM main.cell WHERE id = ?",
                                   "choose cells");
     for (const std::int64_t id : chosen) add.run(id);
-    // A cell is known by its row id, or, in views for people, by its digest.
+    // A cell is known by its row id, or, in views for people, by its digest; so is a trial, where there is no cell.
+    const std::map<std::string, std::string> by_column{
+        {"cell", "cell IN (SELECT digest FROM temp.chosen_cell)"},
+        {"cell_id", "cell_id IN (SELECT id FROM temp.chosen_cell)"},
+        {"trial", "trial IN (SELECT uuid FROM main.trial WHERE cell_id IN (SELECT id FROM temp.chosen_cell))"},
+        {"trial_id", "trial_id IN (SELECT id FROM main.trial WHERE cell_id IN (SELECT id FROM temp.chosen_cell))"}};
     std::map<std::string, std::string> conditions{{"cell", "id IN (SELECT id FROM temp.chosen_cell)"}};
     auto of_cells = connection.prepare(
         "SELECT s.name, p.name FROM main.sqlite_schema s JOIN pragma_table_info(s.name) p "
-        "WHERE s.type IN ('table', 'view') AND p.name IN ('cell', 'cell_id') ORDER BY s.name, p.name",
+        "WHERE s.type IN ('table', 'view') AND p.name IN ('cell', 'cell_id', 'trial', 'trial_id') "
+        "ORDER BY s.name, p.name",
         "look for what has cells");
-    while (of_cells.step())
-        conditions[of_cells.text(0)] = of_cells.text(1) == "cell_id"
-                                           ? "cell_id IN (SELECT id FROM temp.chosen_cell)"
-                                           : "cell IN (SELECT digest FROM temp.chosen_cell)";
+    while (of_cells.step()) conditions.emplace(of_cells.text(0), by_column.at(of_cells.text(1)));
     for (const auto& [name, condition] : conditions)
         connection.execute(fmt::format("CREATE TEMP VIEW {0} AS SELECT * FROM main.{0} WHERE {1}",
                                        sqlite::in_quotes(name), condition),
@@ -93,10 +96,7 @@ sqlite::Statement prepared(const sqlite::Connection& connection, const std::stri
 void query_each(const std::filesystem::path& path, const std::string& sql, std::span<const SqlValue> arguments,
                 const std::function<void(const std::vector<std::string>&)>& columns,
                 const std::function<void(const SqlRow&)>& row, double timeout_s, const std::string& where) {
-    std::error_code error;
-    if (!std::filesystem::exists(path, error))
-        throw SpecError(fmt::format(
-            "there is no database {}. `gnnbench run` creates it; name another with --database.", path.string()));
+    require_database(path);
     if (sql.find_first_not_of(" \t\r\n;") == std::string::npos)
         throw SpecError("the query is empty: expected one SQL statement, such as \"SELECT * FROM trials\".");
     sqlite::Connection connection = connection_for(path, sql);

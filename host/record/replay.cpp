@@ -25,16 +25,18 @@ void follow(std::set<std::string>& open, std::set<std::string>& over, const nloh
     over.insert(trial->get<std::string>());
 }
 
-/// A successful measurement has all its epochs. If its journal lost some, it is not a valid sample.
+/// A successful measurement has all its epochs, or, where it may stop early, all up to its last one. If its journal lost
+/// some, it is not a valid sample.
 void refuse_incomplete(Database& database, const std::set<std::string>& trials) {
     sqlite::Connection& c = database.connection();
     sqlite::Transaction transaction(c);
     auto judge = c.prepare(
         "UPDATE trial SET status = 'failed', reason = found.epochs || ' of its ' || found.expected || "
-        "' epochs are recorded: its journal lost the others' FROM (SELECT c.epochs + c.warmup AS expected, "
+        "' epochs are recorded: its journal lost the others' FROM (SELECT iif(coalesce(c.identity ->> '$.train.patience', 0) > 0, "
+        "(SELECT max(e.epoch) + 1 FROM epoch e WHERE e.trial_id = t.id), c.epochs + c.warmup) AS expected, "
         "(SELECT count(*) FROM epoch e WHERE e.trial_id = t.id AND e.epoch < c.epochs + c.warmup) AS epochs "
         "FROM trial t JOIN cell c ON c.id = t.cell_id WHERE t.uuid = ?1) AS found "
-        "WHERE uuid = ?1 AND status = 'ok' AND purpose = 'measure' AND found.epochs < found.expected",
+        "WHERE uuid = ?1 AND status = 'ok' AND purpose = 'measure' AND found.epochs < coalesce(found.expected, 1)",
         "check a trial's epochs");
     for (const std::string& trial : trials) judge.run(trial);
     transaction.commit();

@@ -23,14 +23,6 @@ constexpr const char* how_to_trace =
     "`gnnbench run --trace` records them; of trials that are there already with "
     "--rerun";
 
-sqlite::Connection opened(const std::filesystem::path& path) {
-    std::error_code error;
-    if (!std::filesystem::exists(path, error))
-        throw SpecError(fmt::format(
-            "there is no database {}. `gnnbench run` creates it; name another with --database.", path.string()));
-    return open_to_read(path);
-}
-
 /// The id of the one trial whose UUID begins so.
 std::int64_t trial_id(const sqlite::Connection& c, const std::string& begins) {
     auto q = c.prepare(
@@ -171,7 +163,7 @@ std::vector<std::string> others_of(const std::vector<TracedCell>& cells) {
 
 TracedTrial traced_trial(const std::filesystem::path& database, const std::string& experiment,
                          const std::string& where) {
-    const sqlite::Connection c = opened(database);
+    const sqlite::Connection c = open_to_read(database);
     std::vector<TracedCell> cells = traced_cells(c, experiment);
     if (!where.empty()) {
         const std::set<std::int64_t> chosen = cells_where(c, where);
@@ -200,7 +192,7 @@ TracedTrial traced_trial(const std::filesystem::path& database, const std::strin
 
 Timeline read_timeline(const std::filesystem::path& database, const std::string& trial,
                        std::optional<std::int64_t> epoch) {
-    const sqlite::Connection c = opened(database);
+    const sqlite::Connection c = open_to_read(database);
     const std::int64_t id = trial_id(c, trial);
     Timeline t = described(c, id);
     t.epoch = chosen_epoch(traced_epochs(c, id), epoch, t.trial);

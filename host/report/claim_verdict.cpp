@@ -159,7 +159,8 @@ private:
     }
 
     /// The expression's value at place i, with the range that the numbers' intervals leave it: the extremes over all
-    /// combinations of their ends. Empty: some number is a word, or the value is not finite.
+    /// combinations of their ends, without bounds where one of these has no value. Empty: some number is a word, or the
+    /// value is not finite.
     std::optional<Estimate> value_at(std::size_t i) const {
         const std::vector<std::string> names = claim_.names_in_value();
         CellFields middle;
@@ -183,8 +184,10 @@ private:
         const auto values = CellFilter(cells).values(claim_.value);
         if (!values.front()) return std::nullopt;
         Estimate e{.median = *values.front(), .low = *values.front(), .high = *values.front()};
-        for (const auto& v : values)
-            if (v) e.low = std::min(e.low, *v), e.high = std::max(e.high, *v);
+        for (const auto& v : values) {
+            e.low = std::min(e.low, v.value_or(-INFINITY));
+            e.high = std::max(e.high, v.value_or(INFINITY));
+        }
         return e;
     }
 

@@ -101,10 +101,17 @@ ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& o
     return {id, data.experiment, std::move(html)};
 }
 
+namespace {
+
+/// Of the id of a part that has the name of others: it is the `number`-th of them.
+std::string suffix(int number) { return number > 1 ? fmt::format("..{}", number) : ""; }
+
+}  // namespace
+
 ReportPart definition_part(const ResolvedTable& r, const CellAnchors& anchors, const Drawing& drawing,
                            const std::string& undrawn, int number) {
     const TableDefinition& t = *r.definition;
-    ReportPart part{"table-" + anchor(t.name) + (number > 1 ? fmt::format("..{}", number) : ""), t.title, ""};
+    ReportPart part{"table-" + anchor(t.name) + suffix(number), t.title, ""};
     const auto comma = t.source.find(", ");  // "Plexus, Table 5.1"
     if (comma != std::string::npos) part.title = t.source.substr(comma + 2) + ": " + t.title;
     Table table = linked_table(r, anchors);
@@ -122,9 +129,9 @@ ReportPart definition_part(const ResolvedTable& r, const CellAnchors& anchors, c
     return part;
 }
 
-ReportPart claims_part(const ClaimsView& paper) {
+ReportPart claims_part(const ClaimsView& paper, int number) {
     const QueryResult counts = claim_counts_table({&paper, 1});
-    return {"claims-" + anchor(paper.file->name), "Claims, and which of them hold",
+    return {"claims-" + anchor(paper.file->name) + suffix(number), "Claims, and which of them hold",
             paragraphs({paper.file->source}, 0) + "<div class=\"counts\">\n" + table_html(rows_table(counts)) +
                 "</div>\n" +
                 folded("Each claim", "<div class=\"claims\">\n" +

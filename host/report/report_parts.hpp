@@ -32,7 +32,7 @@ ReportPart definition_part(const ResolvedTable& resolved, const CellAnchors& anc
                            const std::string& undrawn = "", int number = 1);
 
 /// A paper's claims with their verdicts.
-ReportPart claims_part(const ClaimsView& paper);
+ReportPart claims_part(const ClaimsView& paper, int number);
 
 ReportPart timeline_part(const Timeline& timeline);
 

@@ -138,9 +138,10 @@ public:
     }
     bool logarithmic() const { return kind_ != ScalingQuantity::efficiency; }
 
-    /// Empty: the point has none, such as a volume of 0 on a logarithmic axis.
+    /// Empty: the point has none, such as a time or a volume of 0 on a logarithmic axis.
     std::optional<Drawn> of(const ScalingPoint& p, const ScalingPanel& panel) const {
         const Estimate& e = p.epoch_s;
+        if (kind_ != ScalingQuantity::volume && !(e.median > 0)) return std::nullopt;
         const bool known = e.has_interval() && e.trials >= fewest_trials;
         const double low = known ? e.low : e.median, high = known ? e.high : e.median;
         switch (kind_) {
@@ -168,6 +169,7 @@ public:
         if (most == panel.base.gpus || kind_ == ScalingQuantity::volume) return "";
         if (kind_ == ScalingQuantity::efficiency) return fmt::format("{} 1\n{} 1\n", panel.base.gpus, most);
         const double first = panel.base.epoch_s.median / unit_.size;
+        if (!(first > 0)) return "";
         return fmt::format("{} {}\n{} {}\n", panel.base.gpus, first, most,
                            weak_ ? first : first * panel.base.gpus / most);
     }
@@ -320,7 +322,8 @@ std::string scaling_script(const ComparisonData& data, const FigureLook& look, S
     const Quantity quantity(shown, data.scaling.weak(), panels);
     const Extent extent = extent_of(panels, quantity);
     if (extent.high <= 0)
-        throw SpecError(fmt::format("the experiment '{}' sends nothing that could be drawn", data.experiment));
+        throw SpecError(fmt::format("the experiment '{}' has nothing that could be drawn: all its {} are 0",
+                                    data.experiment, shown == ScalingQuantity::volume ? "bytes" : "times"));
     PlotDefinition plot;
     plot.kind = PlotKind::scaling;
     plot.x_label = "GPUs (ranks)";

@@ -23,13 +23,15 @@ Unit byte_unit(double largest) {
 
 int decimals_of(double x) {
     x = std::abs(x);
-    return x >= 99.95 ? 0 : x >= 9.995 ? 1 : x >= 0.9995 ? 2 : 3;
+    if (x >= 0.0995 || x == 0) return x >= 99.95 ? 0 : x >= 9.995 ? 1 : x >= 0.9995 ? 2 : 3;
+    return 1 - static_cast<int>(std::floor(std::log10(x * 1.005)));
 }
 
 std::string fixed(double x, int decimals) { return fmt::format("{:.{}f}", x, decimals); }
 
 std::string three_digits(double x) {
     if (std::abs(x) >= 1e9) return fmt::format("{:.2e}", x);  // nobody counts such digits
+    if (x != 0 && std::abs(x) < 1e-6) return fmt::format("{:.1e}", x);
     return x == 0 ? "0" : fixed(x, decimals_of(x));
 }
 
@@ -39,6 +41,8 @@ std::string in_unit(double bytes, const Unit& unit) {
     return unit.size == 1 ? fixed(bytes, 0) : three_digits(bytes / unit.size);
 }
 
-std::string ratio(double x) { return fixed(x, std::min(decimals_of(x), 2)); }
+std::string ratio(double x) {
+    return x != 0 && std::abs(x) < 0.00995 ? three_digits(x) : fixed(x, std::min(decimals_of(x), 2));
+}
 
 }  // namespace gnnbench

@@ -58,6 +58,7 @@ json manifest_of(const PreparedExperiment& prepared, const MeasuredOn& measured)
             {"description", e.description},
             {"source", source_of(e)},
             {"trials", e.trials},
+            {"scaling", to_text(e.scaling)},
             {"limits",
              {{"trial_timeout_s", e.limits.trial_timeout_s},
               {"verify_timeout_s", e.limits.verify_timeout_s},
@@ -90,6 +91,7 @@ Archive read_archive(const fs::path& path) {
         e.file = path;
         e.text = text == files.end() ? "" : text->second;
         e.trials = m.at("trials");
+        e.scaling = scaling_axis(m.value("scaling", ""));  // older ones have none
         e.limits = {m.at("limits").at("trial_timeout_s"), m.at("limits").at("verify_timeout_s"),
                     m.at("limits").at("memory_per_rank_gib")};
         for (const json& c : m.at("cells")) e.cells.push_back(cell_from_json(c.at("cell")));

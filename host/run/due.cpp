@@ -41,11 +41,9 @@ void record_skipped(const SweepContext& context, const PreparedCell& cell, const
                     SweepReport& report) {
     ++report.skipped;
     TrialRunner& runner = context.runner;
-    const auto states = context.database.trials_of(cell.record.digest, runner.machine_fingerprint());
-    const bool known = std::any_of(states.begin(), states.end(), [&](const TrialState& state) {
-        return state.status == TrialStatus::skipped && state.reason == reason;
-    });
-    if (!known) runner.record_not_run({.cell = cell}, TrialStatus::skipped, reason);
+    // Once for each reason, also where an older build measured the cell.
+    if (!context.database.was_skipped(cell.record.digest, runner.machine_fingerprint(), reason))
+        runner.record_not_run({.cell = cell}, TrialStatus::skipped, reason);
     context.progress.message(fmt::format("skipped  {}: {}", cell_label(cell), reason));
 }
 

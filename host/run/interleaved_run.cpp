@@ -52,6 +52,7 @@ public:
         for (const std::string& one : e.overrides) command_.insert(command_.end(), {"--set", one});
         if (!request.where.empty()) command_.insert(command_.end(), {"--where", request.where});
         if (!request.verify) command_.emplace_back("--no-verify");
+        if (e.allow_programs) command_.emplace_back("--allow-programs");
         if (!data_dir.empty()) command_.insert(command_.end(), {"--data-dir", data_dir});
     }
 
@@ -82,6 +83,8 @@ private:
 
 /// Exit code 1 is a cell that failed: it has no pair, and the others go on.
 void require_it_ran(int code, const std::string& tag) {
+    if (code == 2)
+        throw SpecError(fmt::format("side {} cannot run: its program found wrong input, as it says above", tag));
     if (code > 1)
         throw EnvironmentError(fmt::format("side {} cannot run: its program ended with exit code {}", tag, code));
 }

@@ -1,6 +1,7 @@
 #include "spec/claims_file.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include <fmt/format.h>
@@ -207,10 +208,12 @@ private:
 std::vector<std::string> PaperClaim::names_in_value() const {
     constexpr std::string_view of_names = "abcdefghijklmnopqrstuvwxyz0123456789_";
     std::vector<std::string> names;
-    for (std::size_t at = value.find_first_of(of_names); at != value.npos;
-         at = value.find_first_of(of_names, at)) {
-        const std::size_t end = std::min(value.find_first_not_of(of_names, at), value.size());
-        if (std::string word = value.substr(at, end - at);
+    std::string lower = value;  // SQL's names have no case
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    for (std::size_t at = lower.find_first_of(of_names); at != lower.npos;
+         at = lower.find_first_of(of_names, at)) {
+        const std::size_t end = std::min(lower.find_first_not_of(of_names, at), lower.size());
+        if (std::string word = lower.substr(at, end - at);
             numbers.contains(word) && std::ranges::find(names, word) == names.end())
             names.push_back(std::move(word));
         at = end;

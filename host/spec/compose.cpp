@@ -20,14 +20,6 @@ namespace {
 using Kind = YamlNode::Kind;
 namespace fs = std::filesystem;
 
-/// Removes keys that vary from the top level.
-void remove_from_top_level(YamlNode& experiment, const std::string& path) {
-    experiment.erase(path);
-    const std::size_t dot = path.find('.');
-    if (dot == std::string::npos) return;
-    if (YamlNode* section = experiment.find(path.substr(0, dot))) section->erase(path.substr(dot + 1));
-}
-
 void remove_from_lists(YamlNode& lists, const std::string& path) {
     if (!lists.is(Kind::map)) return;
     std::erase_if(lists.entries, [&](const YamlEntry& e) {
@@ -39,6 +31,17 @@ void put(YamlNode& map, const YamlEntry& e) {
     map.erase(e.key);
     map.entries.push_back(e);
 }
+
+}  // namespace
+
+void remove_from_top_level(YamlNode& experiment, const std::string& path) {
+    experiment.erase(path);
+    const std::size_t dot = path.find('.');
+    if (dot == std::string::npos) return;
+    if (YamlNode* section = experiment.find(path.substr(0, dot))) section->erase(path.substr(dot + 1));
+}
+
+namespace {
 
 void overlay_matrix(YamlNode& base, const YamlNode& over) {
     for (const YamlEntry& e : over.entries) {
@@ -260,6 +263,11 @@ void overlay(YamlNode& base, const YamlNode& over) {
     }
     if (const YamlNode* matrix = over.find("matrix"); matrix && matrix->is(Kind::map))
         overlay_matrix(base, *matrix);
+}
+
+YamlNode with_imports(YamlNode root, const fs::path& file, Findings& findings) {
+    Composition unused;
+    return Importer(unused, findings).resolve(std::move(root), file);
 }
 
 Composition compose(YamlNode root, const fs::path& file, const std::string& profile, Findings& findings) {

@@ -20,8 +20,14 @@ struct Composition {
 void overlay(YamlNode& base, const YamlNode& over);
 /// A setting outside the matrix replaces the matrix's values of the same key.
 void remove_from_matrix(YamlNode& experiment, const std::string& path);
+/// A list in the matrix replaces the top level's setting of the same key.
+void remove_from_top_level(YamlNode& experiment, const std::string& path);
 /// Removes the numbers of GPUs, and the scaling, that a new `scaling` replaces.
 void make_room_for_scaling(YamlNode& experiment);
+
+/// `root`, a mapping that was read from `file`, over what it imports, profiles included. What is invalid is added to
+/// `findings`.
+YamlNode with_imports(YamlNode root, const std::filesystem::path& file, Findings& findings);
 
 /// Takes `imports`, `profiles` and `profile` out of `root`, a mapping that was read from `file`: imported files first,
 /// each over those before, then the file itself, then the profile (`profile`, else the one that the file names). What

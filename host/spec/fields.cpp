@@ -236,9 +236,9 @@ const Field declared[] = {
      "b0_second); empty: weights are drawn from the seed",
      of_identity<&Cell::initial_weights>},
 
-    {"limits.trial_timeout", T::real, "3600", nullptr, false, above(0), no_words,
+    {"limits.trial_timeout", T::real, "3600", nullptr, false, {0, 1e9, true}, no_words,
      "Seconds after which a trial is ended as timeout", of_experiment<&Draft::limits, &Limits::trial_timeout_s>},
-    {"limits.verify_timeout", T::real, "600", nullptr, false, above(0), no_words,
+    {"limits.verify_timeout", T::real, "600", nullptr, false, {0, 1e9, true}, no_words,
      "Seconds after which a verification, or the step checked after a measured trial, is ended",
      of_experiment<&Draft::limits, &Limits::verify_timeout_s>},
     {"limits.memory_per_rank", T::real, nullptr,

@@ -41,11 +41,17 @@ public:
         if (path_.empty()) return;
         if (path_ == "matrix" || path_.starts_with("matrix.")) {
             if (!experiment.find("matrix")) experiment.insert("matrix", empty_map(origin_));
-            YamlNode& matrix = *experiment.find("matrix");
-            if (path_ == "matrix")
-                matrix = value_;
-            else
-                put(matrix, path_.substr(7));
+            if (path_ == "matrix") {
+                *experiment.find("matrix") = value_;
+                return;
+            }
+            const std::string varied = path_.substr(7);
+            if (find_field(varied)) {  // a key that varies; others are parts of the matrix
+                remove_from_top_level(experiment, varied);
+                if (varied == "gpus") experiment.erase("scaling");  // whose axis they are
+                unzip(*experiment.find("matrix"), varied);
+            }
+            put(*experiment.find("matrix"), varied);
             return;
         }
         remove_from_matrix(experiment, path_);
@@ -59,6 +65,16 @@ public:
     }
 
 private:
+    /// A list by itself is no longer one of those that vary together.
+    static void unzip(YamlNode& matrix, const std::string& path) {
+        YamlNode* zip = matrix.is(Kind::map) ? matrix.find("zip") : nullptr;
+        if (!zip) return;
+        zip->erase(path);
+        for (YamlNode& one : zip->items) one.erase(path);
+        std::erase_if(zip->items, [](const YamlNode& one) { return one.is(Kind::map) && one.entries.empty(); });
+        if (zip->entries.empty() && zip->items.empty()) matrix.erase("zip");
+    }
+
     /// The matrix's keys may contain dots: an exact key takes precedence over a path into a mapping.
     void put(YamlNode& map, const std::string& path) {
         if (find_field(path)) {

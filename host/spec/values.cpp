@@ -18,7 +18,7 @@ using Read = std::optional<FieldValue>;
 Read ValueReader::read(const Field& field, const YamlNode& node, const std::string& key) const {
     switch (field.type) {
         case FieldType::boolean:
-            if (node.is(Kind::boolean)) return Read(std::tolower(node.text[0]) == 't');
+            if (node.is(Kind::boolean)) return Read(node.text == "true");
             return unexpected(field, node, key);
         case FieldType::integer:
             return integer(field, node, key);
@@ -132,8 +132,7 @@ Read ValueReader::unexpected(const Field& field, const YamlNode& node, const std
 
 Read ValueReader::word(const Field& field, const YamlNode& node, const std::string& key) const {
     if (!node.scalar() || node.is(Kind::null)) return unexpected(field, node, key);
-    std::string text = node.text;
-    if (node.is(Kind::boolean)) text = std::tolower(text[0]) == 't' ? "true" : "false";
+    const std::string& text = node.text;
     const std::vector<std::string> allowed(field.words.begin(), field.words.end());
     for (const std::string& candidate : allowed)
         if (text == candidate) return Read(text);

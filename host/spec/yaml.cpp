@@ -99,6 +99,7 @@ public:
             node.text = from.Scalar();
             node.kind =
                 from.Tag() == "!" || from.Tag() == "tag:yaml.org,2002:str" ? Kind::text : plain_kind(node.text);
+            if (node.is(Kind::boolean)) node.text = one_of(node.text, {"true", "True", "TRUE"}) ? "true" : "false";
         } else if (from.IsSequence()) {
             node.kind = Kind::list;
             for (const YAML::Node& item : from) node.items.push_back(convert(item, depth + 1));

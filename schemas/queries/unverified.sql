@@ -1,9 +1,7 @@
 -- Measured cells that no verification has confirmed; none of simulated ones, whose numbers there is nothing to verify in
-SELECT c.dataset, c.scheme_label AS scheme, c.partitioner_label AS partitioner, c.gpus, c.kernel, coalesce(v.status, 'not tried') AS status,
-       v.reason
-FROM cell c LEFT JOIN verification v
-     ON v.trial_id = (SELECT n.trial_id FROM verification n WHERE n.key = c.verification_key
-                      ORDER BY n.trial_id IN (SELECT trial_id FROM imported_trial), n.trial_id DESC LIMIT 1)
-WHERE coalesce(v.status, '') <> 'verified' AND c.simulated_on IS NULL
-  AND EXISTS (SELECT 1 FROM trial t WHERE t.cell_id = c.id AND t.purpose = 'measure' AND t.status = 'ok')
-ORDER BY c.dataset, c.scheme_label, c.gpus;
+SELECT s.dataset, s.scheme, s.partitioner, s.gpus, s.kernel, coalesce(s.verification, 'not tried') AS status,
+       (SELECT v.reason FROM verification v WHERE v.key = c.verification_key AND v.status = s.verification
+        ORDER BY v.trial_id IN (SELECT trial_id FROM imported_trial), v.trial_id DESC LIMIT 1) AS reason
+FROM cells s JOIN cell c ON c.digest = s.cell
+WHERE coalesce(s.verification, '') <> 'verified' AND s.simulated_on IS NULL AND s.ok_trials > 0
+ORDER BY s.dataset, s.scheme, s.gpus;

@@ -13,6 +13,7 @@
 
 #include "record/choice.hpp"
 #include "record/compare.hpp"
+#include "record/compare_side.hpp"
 #include "record/comparison.hpp"
 #include "record/merge.hpp"
 #include "record/migrations.hpp"
@@ -411,6 +412,20 @@ TEST_CASE("a database of an older schema is imported from a copy") {
     const sqlite::Connection old(path, sqlite::Access::read_only);
     CHECK(old.integer("PRAGMA user_version", "read") == newer.before);  // not changed
     CHECK_FALSE(std::filesystem::exists(path.string() + fmt::format(".backup-v{}", newer.before)));
+}
+
+TEST_CASE("of an experiment's trials those that were measured here come last, where the last one counts") {
+    Two two;
+    const auto path = two.folder / "theirs.sqlite";
+    Database theirs(path);
+    add(theirs, "z1", two.slow, 1, 9.0);
+    import_results(two.database, path);
+    const auto imported =
+        std::get<std::int64_t>(query(two.path, "SELECT id FROM trial WHERE uuid = 'z1'").rows.at(0).at(0));
+    const auto of_experiment = trials_of_side(two.database.connection(), "sample", "");
+    CHECK(of_experiment.size() == 25);
+    CHECK(of_experiment.front() == imported);
+    CHECK(trials_of_side(two.database.connection(), "commit:aaaa", "").back() == imported);
 }
 
 TEST_CASE("an import takes over what is new, once, with where it came from") {

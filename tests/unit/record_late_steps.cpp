@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include "record/database.hpp"
+#include "record/query.hpp"
+#include "record/schema.hpp"
 #include "record_samples.hpp"
 
 using namespace gnnbench;
@@ -55,7 +57,14 @@ TEST_CASE("what a step after a measured trial found counts for its combination, 
     CHECK(status() == VerificationStatus::failed);
     CHECK(in_view() == "failed");
 
+    const auto unverified = [&] {
+        return query(folder / "r.sqlite", named_query("unverified").sql).rows.size();
+    };
+    CHECK(unverified() == 1);
+
     add(d, "m1", c, "measure", "verified");
+    add(d, "m3", c, "measure", "unverified");  // cut short
+    CHECK(unverified() == 0);
     CHECK(in_view() == "verified");
     CHECK(status() == VerificationStatus::verified);
     CHECK_FALSE(d.late_step_due(c.verification_key));

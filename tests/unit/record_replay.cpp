@@ -147,6 +147,28 @@ TEST_CASE("a line damaged inside a journal is reported, the journal kept, and it
     CHECK(count(path, "SELECT count(*) FROM epochs") == 6);  // what is whole is kept: three epochs of two ranks
 }
 
+TEST_CASE("a trial that stopped early has all its epochs up to its last") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    CellRecord patient = sample_cell;
+    patient.identity["train"]["patience"] = 2;
+    patient.identity["epochs"] = 100;
+    auto lines = samples::whole_trial("t1", patient);
+    SECTION("whole") {
+        left_journal(path, as_lines(lines));
+        Database d(path);
+        CHECK(replay_dead_journals(d).problems.empty());
+        CHECK(first_text(path, "SELECT status FROM trial") == "ok");
+    }
+    SECTION("without one between") {
+        lines.erase(lines.begin() + 5);  // epoch 2 of 0 to 3
+        left_journal(path, as_lines(lines));
+        Database d(path);
+        replay_dead_journals(d);
+        CHECK(first_text(path, "SELECT status FROM trial") == "failed");
+    }
+}
+
 TEST_CASE("a database rebuilt from a journal takes no line with a changed byte, its last one's end included") {
     samples::Folder folder;
     const auto path = folder / "r.sqlite";

@@ -227,6 +227,18 @@ TEST_CASE("a bound is decided where the whole interval agrees") {
     CHECK(n.ruling(c) == Ruling::contradicted);
 }
 
+TEST_CASE("a value that an interval's end leaves without bounds decides nothing") {
+    Numbers n;
+    n.add("a", {1, 1, 1});
+    n.add("b", {2, 2, 2});
+    PaperClaim c = about({{"a", {"a"}}, {"b", {"b"}}});
+    c.value = "a / (b - 1)";
+    c.at_most = 2;
+    CHECK(n.ruling(c) == Ruling::reproduced);
+    n.at("b").place.ours->low = 1;
+    CHECK(n.ruling(c) == Ruling::undecided);
+}
+
 TEST_CASE("an order needs intervals that do not overlap, and holds place by place") {
     Numbers n;
     n.add("a", five);

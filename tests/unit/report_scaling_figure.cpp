@@ -76,6 +76,15 @@ TEST_CASE("under weak scaling the ideal is the base's time, and efficiency the b
     CHECK_THAT(efficiency, Contains("weak efficiency") && Contains("4 0.5 ") && Contains("ideal: 1"));
 }
 
+TEST_CASE("a time of 0 has no place on an axis of powers") {
+    ComparisonData data;
+    data.experiment = "fast";
+    data.cells = {timed_cell("serial", 1, "none", 0), timed_cell("serial", 2, "none", 0.08)};
+    CHECK_THAT(scaling_script(data, FigureFormat::svg), Contains("set logscale y") && !Contains("inf"));
+    data.cells.pop_back();
+    CHECK_THROWS_WITH(scaling_script(data, FigureFormat::svg), Contains("all its times are 0"));
+}
+
 TEST_CASE("several datasets are panels, and nothing measured is refused") {
     ComparisonData data;
     data.experiment = "two";

@@ -29,7 +29,14 @@ TEST_CASE("scalars have the types of YAML 1.2's core schema") {
         CHECK(kind_of(text) == Kind::text);
     }
     for (const char* text : {"", "~", "null"}) CHECK(kind_of(text) == Kind::null);
-    for (const char* text : {"true", "False"}) CHECK(kind_of(text) == Kind::boolean);
+    for (const char* text : {"true", "True", "TRUE", "false", "False", "FALSE"}) {
+        Findings findings;
+        const YamlNode node = parse_yaml_value(text, "here", findings);
+        CHECK(node.kind == Kind::boolean);
+        CHECK(node.text == (text[0] == 't' || text[0] == 'T' ? "true" : "false"));
+    }
+    Findings findings;
+    CHECK(parse_yaml_value("'True'", "here", findings).text == "True");
 }
 
 namespace {
