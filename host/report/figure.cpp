@@ -90,41 +90,27 @@ std::string tics_of(const NumberAxis& axis) {
                        tics, axis.first, axis.last);
 }
 
-/// What places have instead of numbers, where lines are interrupted.
-struct MissingNumbers {
-    std::string labels;              ///< at their places, as "SA: OOM"
-    std::vector<std::string> lines;  ///< below the figure, where labels would not fit above each other
-};
-
-MissingNumbers missing_numbers(const FigureData& d, const NumberAxis& axis) {
-    MissingNumbers missing;
-    UprightWords upright;
+/// What places have instead of numbers, where lines are interrupted: "OOM, paper: SA at 4, 8; BNS-GCN at 4". Below the figure,
+/// since in it words would run through lines and marks.
+std::vector<std::string> missing_numbers(const FigureData& d, const NumberAxis& axis) {
     std::map<std::string, std::vector<std::string>> series_of;  // by what is there
-    std::map<double, int> words_at;
     for (const FigureSeries& s : d.series) {
         std::map<std::string, std::vector<std::string>> places;
         for (std::size_t i = 0; i < d.x.size(); ++i) {
             if (!d.x[i] || !axis.has(*d.x[i])) continue;
-            const auto put = [&](const std::string& word) {
-                missing.labels += upright.label(s.name + ": " + word, *d.x[i], axis.place(*d.x[i]), "#555555");
-                places[word].push_back(fmt::format("{:g}", *d.x[i]));
-                ++words_at[*d.x[i]];
-            };
+            const std::string at = fmt::format("{:g}", *d.x[i]);
             if (!s.words[i].empty() && !s.of(NumberKind::ours)[i] && !s.of(NumberKind::published)[i])
-                put(s.words[i] + (s.papers_words[i] ? ", paper" : ""));
+                places[s.words[i] + (s.papers_words[i] ? ", paper" : "")].push_back(at);
             if (!s.simulated_words[i].empty() && !s.of(NumberKind::simulated)[i])
-                put(s.simulated_words[i] + ", SIMULATED");
+                places[s.simulated_words[i] + ", SIMULATED"].push_back(at);
         }
         for (const auto& [word, at] : places)
             series_of[word].push_back(fmt::format("{} at {}", s.name, fmt::join(at, ", ")));
     }
-    // Two above each other run through the lines, and each other where panels are low.
-    const bool crowded = std::ranges::any_of(words_at, [](const auto& at) { return at.second > 1; });
-    if (upright.fit() && !crowded) return missing;
-    missing.labels.clear();
+    std::vector<std::string> lines;
     for (const auto& [word, series] : series_of)
-        missing.lines.push_back(fmt::format("{}: {}", word, fmt::join(series, "; ")));
-    return missing;
+        lines.push_back(fmt::format("{}: {}", word, fmt::join(series, "; ")));
+    return lines;
 }
 
 /// What stands above and below a figure, with what there is no room for in it: that is data, and stands there even where the
@@ -177,9 +163,8 @@ FigureParts line_parts(const ResolvedTable& r, const FigureData& d, const Figure
     FigureParts f;
     Legend legend(r);
     const NumberAxis axis(d, plot, look.units_across() - 120);
-    const MissingNumbers missing = missing_numbers(d, axis);
-    below = missing.lines;
-    f.settings = tics_of(axis) + missing.labels + (plot.log_y ? "" : "set yrange [0:*]\n");
+    below = missing_numbers(d, axis);
+    f.settings = tics_of(axis) + (plot.log_y ? "" : "set yrange [0:*]\n");
     const auto colours = series_colours(d.series);
     for (std::size_t s = 0; s < d.series.size(); ++s) {
         for (const NumberKind kind : number_kinds)
@@ -270,9 +255,9 @@ std::string panel_script(const ResolvedTable& r, const FigureScales& scales,
         }
         if (f.plots.empty()) continue;
         const NumberAxis axis(p.data, plot, width);
-        const MissingNumbers missing = missing_numbers(p.data, axis);
-        below.insert(below.end(), missing.lines.begin(), missing.lines.end());
-        f.settings = tics_of(axis) + missing.labels + (one_range.empty() ? p.y_range : one_range);
+        const std::vector<std::string> missing = missing_numbers(p.data, axis);
+        below.insert(below.end(), missing.begin(), missing.end());
+        f.settings = tics_of(axis) + (one_range.empty() ? p.y_range : one_range);
         for (const FigureSeries& s : p.data.series) f.settings += fitted_labels(p.data, s, plot);
         figure.panels.emplace_back(p.title, std::move(f));
     }

@@ -64,9 +64,6 @@ public:
     /// A label at `at`, in the axis' own numbers, which is `units` of the page from its beginning.
     std::string label(const std::string& text, double at, double units, const std::string& colour);
 
-    /// Whether all of them end within the graph.
-    bool fit() const;
-
 private:
     struct Word {
         double units, low, high;  ///< heights as shares of the graph's
