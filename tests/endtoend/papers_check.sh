@@ -14,7 +14,7 @@ git_here init -q .
 git_here add -A
 git_here commit -q -m first
 commit="$(git rev-parse --short=12 HEAD)"
-settings="$(git ls-files -z -- experiments/p ':!*.md' | sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16)"
+settings="$(git ls-files -z -- experiments/p | grep -zv '\.md$' | sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16)"
 page=results/p/claims.md
 printf '# P\n\nText.\n\n<!-- computed by\nsettings %s\ncommit %s\nplugin plugins/strategies/used\n-->\n' "$settings" "$commit" >"$page"
 cp "$page" fresh.md
