@@ -1,8 +1,10 @@
 #pragma once
 #include <cmath>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -23,12 +25,22 @@ inline double noise(std::uint64_t seed, std::int64_t r, std::int64_t c) {
     return 2 * unit_interval(word) - 1;
 }
 
-inline HostMatrix random_matrix(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
-    HostMatrix m(rows, cols);
+/// Drawn once: every back end is given the same ones, in each type and with each choice.
+inline const HostMatrix& random_matrix(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+    using Key = std::tuple<std::int64_t, std::int64_t, std::uint64_t>;
+    static std::map<Key, HostMatrix> known;
+    const Key key(rows, cols, seed);
+    const bool is_new = !known.contains(key);
+    HostMatrix& m = known[key];
+    if (!is_new) return m;
+    m = HostMatrix(rows, cols);
     for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t c = 0; c < cols; ++c) m(r, c) = noise(seed, r, c);
     return m;
 }
+
+/// Whether GNNBENCH_CONTRACT asks for a "twelfth", as it does for the emulator in CI.
+bool few_cases();
 
 /// The tested back end first, then `reference` in the same type.
 struct BackendPair {

@@ -112,7 +112,7 @@ TEST_CASE("cagnet-2d and cagnet-3d hold the memory they state") {
                     for (const std::string fibre : {"reduce_scatter", "all_reduce", "released"}) {
                         if (name == "cagnet-2d" && fibre != "reduce_scatter") continue;
                         const Outcome o = run(variants(name, {{"buffers", buffers}, {"fibre", fibre}})[0],
-                                              "random", {"reference", DType::f64}, v, graph);
+                                              "random", {"reference", DType::f64}, v, graph, false, 0);
                         INFO(name << ", " << buffers << ", " << fibre << ", " << graph.name << ", " << v.name
                                   << ", rank " << rank);
                         REQUIRE(o.skipped == "");

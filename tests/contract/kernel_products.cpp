@@ -187,7 +187,7 @@ TEST_CASE("kernel: another back end of the same setting adds up in the same orde
             CHECK(first->format == again->format);
             for (const std::int64_t width : {17, 64, 260}) {
                 INFO(name << ", width " << width << ", " << pair.what);
-                const HostMatrix values = random_matrix(a.cols, width, 1);
+                const HostMatrix& values = random_matrix(a.cols, width, 1);
                 const auto product = [&](Backend& k, const PreparedMatrix& m) {
                     const Matrix b = k.matrix(a.cols, width), c = k.matrix(a.rows, width);
                     k.upload(std::span<const double>(values.values), b);
@@ -213,7 +213,7 @@ TEST_CASE("kernel: sparse times dense with beta 0 never reads C") {
 }
 
 TEST_CASE("kernel: sparse times dense from a matrix in device memory") {
-    for_every_choice([](BackendPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         for (const auto& [name, a] : sparse_matrices()) {
             const TwinArray<std::int64_t> indptr(pair, a.indptr);
             const TwinArray<std::int32_t> indices(pair, a.indices);
@@ -238,7 +238,7 @@ TEST_CASE("kernel: dense products of every transposition, of views inside wider 
     struct Shape {
         std::int64_t m, n, k;
     };
-    for_every_choice([](BackendPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         int turn = 0;
         for (const Shape s : {Shape{1, 1, 1}, {5, 3, 7}, {17, 16, 33}, {64, 41, 20}, {3, 70, 130}, {40, 8, 0}})
             for (const Transpose ta : {Transpose::no, Transpose::yes})
@@ -266,7 +266,7 @@ TEST_CASE("kernel: dense products of every transposition, of views inside wider 
 }
 
 TEST_CASE("kernel: epilogues and their backward; what is dropped is the same to the bit") {
-    for_every_choice([](BackendPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         int turn = 0;
         for (const std::int64_t cols : {1, 3, 4, 8, 41, 64, 150})
             for (const Activation act : {Activation::identity, Activation::relu, Activation::leaky_relu,

@@ -115,7 +115,7 @@ TEST_CASE("plexus-3d holds the memory that its README states, where everything d
         const auto held = [&](std::map<std::string, std::string> change) {
             change.merge(sizes({x, y, z}));
             const Outcome o =
-                run({"plexus-3d", with(change), ""}, "block", {"reference", DType::f64}, v, complete);
+                run({"plexus-3d", with(change), ""}, "block", {"reference", DType::f64}, v, complete, false, 0);
             REQUIRE(o.skipped == "");
             return o.bytes_at_setup - others;
         };

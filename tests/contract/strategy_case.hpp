@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/training/layer_zero.hpp>
@@ -153,13 +154,17 @@ struct KernelVariant {
     std::optional<Params> params = {};  ///< nothing: the defaults
 };
 
-/// What a back end is made from on this rank, which has its place among the ranks of its host.
+/// What a back end is made from on this rank, which has its place among the ranks of its host. At first collective.
 inline KernelSetting kernel_setting_of(const KernelVariant& k) {
-    const ProcessGroup host = mpi_world().split_by_host();
+    // Numbers alone: a communicator that is kept would outlive MPI.
+    static const std::pair<int, int> local = [] {
+        const ProcessGroup host = mpi_world().split_by_host();
+        return std::pair(host.rank(), host.size());
+    }();
     return {.dtype = k.dtype,
             .threads = 1,
-            .local_rank = host.rank(),
-            .local_ranks = host.size(),
+            .local_rank = local.first,
+            .local_ranks = local.second,
             .is_rank = true,
             .params = k.params ? *k.params : Params(catalog().find(PluginKind::kernel, k.name).params)};
 }
@@ -261,7 +266,7 @@ inline std::unique_ptr<const TrainingCase> training_case(const StrategyVariant& 
 /// How long these tests train.
 inline constexpr std::int64_t usual_epochs = 5;
 
-/// Collective.
+/// Collective. After 0 epochs: what set-up decides, such as its bytes.
 inline Outcome train_and_compare(const TrainingCase& c, const Problem& problem, Backend& backend,
                                  const ProcessGroup& world, bool separate_wait = false,
                                  std::int64_t epochs = usual_epochs) {
@@ -269,6 +274,7 @@ inline Outcome train_and_compare(const TrainingCase& c, const Problem& problem, 
     const bool trained = trains_features(c.settings.params);
     Outcome o = training.train(
         epochs, [&]() -> const ReferenceResult& { return reference(c.data, c.variant, epochs, trained); });
+    if (epochs == 0) return o;  // an evaluation's check trains one
     if (c.vertex_cut) o.kept = 2 * o.kept + epochs * c.model.layers();
     if (backend.dtype() == DType::f64) {
         const bool random = has_dropout(c.model, c.train) || !o.approximation.empty();
@@ -288,7 +294,8 @@ inline Outcome train_and_compare(const TrainingCase& c, const Problem& problem, 
 
 /// `partitioned`: as training_case has it.
 inline Outcome run(const StrategyVariant& s, const std::string& partitioned, const KernelVariant& k,
-                   const ModelVariant& v, const graphs::NamedGraph& graph, bool separate_wait = false) {
+                   const ModelVariant& v, const graphs::NamedGraph& graph, bool separate_wait = false,
+                   std::int64_t epochs = usual_epochs) {
     const ProcessGroup world = mpi_world();
     const auto c = training_case(s, partitioned, v, graph, world.size());
     Outcome skipped;
@@ -297,7 +304,7 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioned, con
     KernelSetting setting = kernel_setting_of(k);
     setting.heads = v.model.most_heads();
     const auto backend = catalog().kernel(k.name)->create(setting);
-    return train_and_compare(*c, c->problem(), *backend, world, separate_wait);
+    return train_and_compare(*c, c->problem(), *backend, world, separate_wait, epochs);
 }
 
 }  // namespace gnnbench::contract

@@ -26,9 +26,9 @@ gnnbench verify wrong.yaml --set "scheme={name: faulty, fault: scale}" --set gpu
 expect_code 1 "gradients told wrong in both types"
 expect_text out "in float64 it differs from the serial reference: loss by" "gradients told wrong in both types"
 
-# ends_as FAULT STATUS TEXT: a trial with this fault ends so, with this in its reason.
+# ends_as FAULT STATUS TEXT [LIMIT_S]: a trial with this fault ends so, with this in its reason.
 ends_as() {
-    gnnbench run wrong.yaml --no-verify --set "scheme={name: faulty, fault: $1}" --set limits.trial_timeout=8
+    gnnbench run wrong.yaml --no-verify --set "scheme={name: faulty, fault: $1}" --set limits.trial_timeout="${4:-8}"
     expect_code 1 "fault $1"
     expect_no_processes 5 "fault $1"
     local last="FROM trial ORDER BY id DESC LIMIT 1"
@@ -42,7 +42,7 @@ ends_as throw failed "the last rank has had enough"
 ends_as memory oom "0 bytes left"
 ends_as nan diverged "not finite"
 ends_as leave failed "exit code"
-ends_as hang timeout "8 s"
+ends_as hang timeout "4 s" 4
 gnnbench table
 expect_code 0 "a table of failures"
 expect_text out "timeout" "a table of failures"

@@ -62,6 +62,8 @@ gnnbench compare before after --interleave none.yaml
 if [[ -n "${GNNBENCH_TEST_WHOLE:-}" ]]; then
     gnnbench selftest verdicts --equal 0 --slowed 4 --trials 6 --json
     [[ $code -eq 0 || $code -eq 1 ]] || fail "selftest verdicts: exit code $code"
+    faster="$(python3 -c 'import json; print(sum(row["FASTER"] for row in json.load(open("out")) if row["slowdown"] > 1))')"
+    [[ "$faster" -eq 0 ]] || fail "selftest verdicts: $faster comparisons call a slowed side FASTER"
     compared=4
 else
     mkdir scratch

@@ -94,7 +94,9 @@ for ((k = 0; k < real_kills; k++)); do
     "$bin/gnnbench" run long.yaml --no-verify >/dev/null 2>>"$work/err" &
     host=$!
     disown
-    sleep "$((1 + RANDOM % 2)).$(printf '%03d' $((RANDOM % 1000)))"
+    until_value "SELECT count(*) > 0 FROM epoch e JOIN trial t ON t.id = e.trial_id WHERE t.status = 'running'" 1 60 \
+        "real workers, kill $k: epochs are recorded"
+    sleep "0.$(printf '%03d' $((RANDOM % 400)))"
     kill -9 "$host" 2>/dev/null || fail "real workers, kill $k: the host had ended by itself: $(tail -n 3 "$work/err")"
     expect_no_processes 20 "real workers, kill $k"
     recorded=0
@@ -103,11 +105,12 @@ for ((k = 0; k < real_kills; k++)); do
         recorded=$((recorded + $(grep -c '"type":"epoch".*}$' "$journal" || true)))
         trial="$(grep -o -m 1 '"trial":"[0-9a-f-]*"' "$journal" | cut -d'"' -f4)"
     done
+    [[ $recorded -gt 0 ]] || fail "real workers, kill $k: no journal has an epoch"
     gnnbench plan long.yaml
     gnnbench results list # brings nothing in: only a run replays
     gnnbench run long.yaml --no-verify --set limits.trial_timeout=0.5 --set seed=$((k + 1))
     expect_value "PRAGMA integrity_check" ok "real workers, kill $k"
-    [[ $recorded -eq 0 ]] || expect_value "SELECT count(*) FROM epoch e JOIN trial t ON t.id = e.trial_id WHERE t.uuid = '$trial'" \
+    expect_value "SELECT count(*) FROM epoch e JOIN trial t ON t.id = e.trial_id WHERE t.uuid = '$trial'" \
         "$recorded" "real workers, kill $k: recorded epochs"
 done
 echo "$real_kills kills with real workers: none lost"

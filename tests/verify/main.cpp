@@ -90,14 +90,11 @@ std::vector<ProductCell> cells_of_launch(const Options& o, const PluginCatalog& 
     if (world.rank() == 0) told = chosen_of_launch(o, catalog, graphs, world.size());
     malloc_trim(0);
     const auto chosen = nlohmann::json::parse(world.all_gather(told)[0]).get<std::vector<std::size_t>>();
-    const std::vector<ProductCell> product = whole_product(catalog, subjects_of(o, graphs), {world.size()});
-    std::vector<ProductCell> cells;
-    for (const std::size_t i : chosen) {
-        const ProductCell& c = product.at(i);
-        if ((o.graphs.empty() || o.graphs.contains(c.graph)) &&
-            (o.strategies.empty() || o.strategies.contains(c.strategy)))
-            cells.push_back(c);
-    }
+    std::vector<ProductCell> cells = product_cells(catalog, subjects_of(o, graphs), world.size(), chosen);
+    std::erase_if(cells, [&](const ProductCell& c) {
+        return (!o.graphs.empty() && !o.graphs.contains(c.graph)) ||
+               (!o.strategies.empty() && !o.strategies.contains(c.strategy));
+    });
     return cells;
 }
 

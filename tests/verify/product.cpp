@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+
+#include <gnnbench/error.hpp>
 
 namespace gnnbench::verify {
 namespace {
@@ -52,17 +55,27 @@ std::vector<Combination> combinations(std::span<const ParamDecl> declared, std::
     return all;
 }
 
+/// What a strategy says of a setting, whatever the partitioner.
+struct Served {
+    std::string why_not;
+    PartitionNeed need;  ///< where it serves it
+};
+
+Served served_by(const Strategy& strategy, const Setting& setting) {
+    Served served{.why_not = strategy.why_unsupported(setting), .need = {}};
+    if (served.why_not.empty()) served.need = strategy.partition_need(setting);
+    return served;
+}
+
 /// Sets standing, reason and need of a cell.
-void judge(ProductCell& cell, const Subject& subject, const Strategy& strategy,
+void judge(ProductCell& cell, const Subject& subject, const Strategy& strategy, const Served& served,
            const Named<Partitioner>& partitioner, const std::string& first_partitioner) {
     const auto stands = [&](Standing standing, std::string reason) {
         cell.standing = standing;
         cell.reason = std::move(reason);
     };
-    const Setting setting{cell.ranks, subject.model, subject.train, cell.params};
-    if (const std::string why = strategy.why_unsupported(setting); !why.empty())
-        return stands(Standing::refused, why);
-    cell.need = strategy.partition_need(setting);
+    if (!served.why_not.empty()) return stands(Standing::refused, served.why_not);
+    cell.need = served.need;
     const Params params(partitioner.declared);
     if (const std::string why = why_not_served(*partitioner.plugin, subject.size, cell.need, params); !why.empty())
         return stands(Standing::refused, why);
@@ -70,6 +83,51 @@ void judge(ProductCell& cell, const Subject& subject, const Strategy& strategy,
         return stands(Standing::alike, "one part only: as " + first_partitioner);
     if (const std::string what = strategy.approximation_of(subject.model, cell.params); !what.empty())
         stands(Standing::approximate, what);
+}
+
+/// What the product goes through at each number of ranks, beside the subjects.
+struct Factors {
+    explicit Factors(const PluginCatalog& catalog) {
+        for (const std::string& name : usable(catalog, PluginKind::partitioner))
+            partitioners.push_back(
+                {name, catalog.partitioner(name), catalog.find(PluginKind::partitioner, name).params});
+        for (const std::string& name : usable(catalog, PluginKind::strategy)) {
+            strategies.push_back({name, catalog.strategy(name), catalog.find(PluginKind::strategy, name).params});
+            const bool batches = strategies.back().plugin->trains_on_batches();
+            of_strategy.push_back(combinations(strategies.back().declared, batches ? 1 : SIZE_MAX));
+        }
+    }
+    std::vector<Named<Partitioner>> partitioners;
+    std::vector<Named<Strategy>> strategies;
+    std::vector<std::vector<Combination>> of_strategy;
+};
+
+/// Adds the cells at one number of ranks of which `wanted(place)` is true, asked in the order of their places.
+template <class Wanted>
+void add_cells(std::vector<ProductCell>& cells, const Factors& factors, const std::vector<Subject>& subjects,
+               int ranks, Wanted&& wanted) {
+    std::size_t place = 0;
+    for (const Subject& subject : subjects)
+        for (std::size_t s = 0; s < factors.strategies.size(); ++s)
+            for (const Combination& c : factors.of_strategy[s]) {
+                const Strategy& strategy = *factors.strategies[s].plugin;
+                std::optional<Served> served;
+                for (const auto& partitioner : factors.partitioners) {
+                    if (!wanted(place++)) continue;
+                    if (!served) served = served_by(strategy, {ranks, subject.model, subject.train, c.params});
+                    cells.push_back({.ranks = ranks,
+                                     .graph = subject.graph,
+                                     .layers = subject.layers,
+                                     .strategy = factors.strategies[s].name,
+                                     .params = c.params,
+                                     .varied = c.varied,
+                                     .changed = c.changed,
+                                     .partitioner = partitioner.name,
+                                     .need = {},
+                                     .reason = {}});
+                    judge(cells.back(), subject, strategy, *served, partitioner, factors.partitioners[0].name);
+                }
+            }
 }
 
 }  // namespace
@@ -98,35 +156,24 @@ std::vector<std::string> product_values(const ParamDecl& p) {
 
 std::vector<ProductCell> whole_product(const PluginCatalog& catalog, const std::vector<Subject>& subjects,
                                        const std::vector<int>& ranks) {
-    std::vector<Named<Partitioner>> partitioners;
-    for (const std::string& name : usable(catalog, PluginKind::partitioner))
-        partitioners.push_back(
-            {name, catalog.partitioner(name), catalog.find(PluginKind::partitioner, name).params});
-    std::vector<Named<Strategy>> strategies;
-    std::vector<std::vector<Combination>> of_strategy;
-    for (const std::string& name : usable(catalog, PluginKind::strategy)) {
-        strategies.push_back({name, catalog.strategy(name), catalog.find(PluginKind::strategy, name).params});
-        const bool batches = strategies.back().plugin->trains_on_batches();
-        of_strategy.push_back(combinations(strategies.back().declared, batches ? 1 : SIZE_MAX));
-    }
+    const Factors factors(catalog);
     std::vector<ProductCell> cells;
-    for (const int count : ranks)
-        for (const Subject& subject : subjects)
-            for (std::size_t s = 0; s < strategies.size(); ++s)
-                for (const Combination& c : of_strategy[s])
-                    for (const auto& partitioner : partitioners) {
-                        cells.push_back({.ranks = count,
-                                         .graph = subject.graph,
-                                         .layers = subject.layers,
-                                         .strategy = strategies[s].name,
-                                         .params = c.params,
-                                         .varied = c.varied,
-                                         .changed = c.changed,
-                                         .partitioner = partitioner.name,
-                                         .need = {},
-                                         .reason = {}});
-                        judge(cells.back(), subject, *strategies[s].plugin, partitioner, partitioners[0].name);
-                    }
+    for (const int count : ranks) add_cells(cells, factors, subjects, count, [](std::size_t) { return true; });
+    return cells;
+}
+
+std::vector<ProductCell> product_cells(const PluginCatalog& catalog, const std::vector<Subject>& subjects,
+                                       int ranks, const std::vector<std::size_t>& places) {
+    std::vector<ProductCell> cells;
+    auto next = places.begin();
+    add_cells(cells, Factors(catalog), subjects, ranks, [&](std::size_t place) {
+        if (next == places.end() || *next != place) return false;
+        ++next;
+        return true;
+    });
+    if (next != places.end())
+        throw DataError("the product has no cell " + std::to_string(*next) + " at " + std::to_string(ranks) +
+                        " ranks, or the places do not ascend; choose them again");
     return cells;
 }
 

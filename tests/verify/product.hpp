@@ -57,6 +57,11 @@ std::vector<std::string> product_values(const ParamDecl& declared);
 std::vector<ProductCell> whole_product(const PluginCatalog& catalog, const std::vector<Subject>& subjects,
                                        const std::vector<int>& ranks);
 
+/// Its cells at one number of ranks that have these places among them, ascending; the others are not made. Throws
+/// DataError where there is no such cell.
+std::vector<ProductCell> product_cells(const PluginCatalog& catalog, const std::vector<Subject>& subjects,
+                                       int ranks, const std::vector<std::size_t>& places);
+
 /// Those at these indices.
 std::vector<ProductCell> picked(const std::vector<ProductCell>& cells, const std::vector<std::size_t>& indices);
 
@@ -66,7 +71,8 @@ std::vector<std::size_t> night_selection(const std::vector<ProductCell>& cells,
                                          const std::vector<Subject>& subjects);
 
 /// Likewise of the exact ones that run, few that between them have every pair of values (graph, layers, ranks, partitioner, strategy,
-/// each of its parameters) that any of them has. The same cells give the same choice.
+/// each of its parameters) that any of them has; of 4 ranks only pairs that no other number has. The same cells give the
+/// same choice.
 std::vector<std::size_t> pairwise_selection(const std::vector<ProductCell>& cells);
 
 }  // namespace gnnbench::verify
