@@ -71,7 +71,8 @@ void add_interleaving_options(CLI::App& command, Interleaving& i) {
     request.trials = usual_trials;
     add("--trials", request.trials, "Of each cell on each side (default: 10)", "N")->check(between(1, 100000));
     command
-        .add_flag("--allow-programs", i.allow_programs, "Start the programs that the experiments name without a question")
+        .add_flag("--allow-programs", i.allow_programs,
+                  "Start the programs that the experiments name without a question")
         ->needs(file)
         ->group(group);
     command.add_flag("--no-verify", i.no_verify, "Do not verify new combinations first")

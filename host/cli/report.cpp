@@ -134,7 +134,8 @@ private:
         const auto file = std::ranges::find(contents_.claims, folder, &std::filesystem::path::parent_path);
         if (file == contents_.claims.end() || !choice_.where.empty()) return;
         const auto judged = judged_claims(*file, options_.database);
-        section.parts.push_back(claims_part({&judged->file, judged->claims}, number_of(judged->file.name + "/claims")));
+        section.parts.push_back(
+            claims_part({&judged->file, judged->claims}, number_of(judged->file.name + "/claims")));
     }
 
     /// How many definitions of this name there are up to here: copies of one may be in several folders.

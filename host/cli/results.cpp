@@ -167,9 +167,7 @@ int show(const std::string& begins, bool as_json, const GlobalOptions& options) 
     if (!as_json) std::cout << render_rows(fields, OutputFormat::text);
     for (const Part& part : parts) {
         const QueryResult rows =
-            query(options.database,
-                  fmt::format("{} {}", shown_and_verified, part.sql),
-                  argument);
+            query(options.database, fmt::format("{} {}", shown_and_verified, part.sql), argument);
         json list = json::array();
         for (const SqlRow& row : rows.rows) list.push_back(to_json(rows.columns, row));
         if (!as_json && !rows.rows.empty())

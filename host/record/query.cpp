@@ -66,7 +66,8 @@ void restrict_to(sqlite::Connection& connection, const std::string& where) {
         {"cell", "cell IN (SELECT digest FROM temp.chosen_cell)"},
         {"cell_id", "cell_id IN (SELECT id FROM temp.chosen_cell)"},
         {"trial", "trial IN (SELECT uuid FROM main.trial WHERE cell_id IN (SELECT id FROM temp.chosen_cell))"},
-        {"trial_id", "trial_id IN (SELECT id FROM main.trial WHERE cell_id IN (SELECT id FROM temp.chosen_cell))"}};
+        {"trial_id",
+         "trial_id IN (SELECT id FROM main.trial WHERE cell_id IN (SELECT id FROM temp.chosen_cell))"}};
     std::map<std::string, std::string> conditions{{"cell", "id IN (SELECT id FROM temp.chosen_cell)"}};
     auto of_cells = connection.prepare(
         "SELECT s.name, p.name FROM main.sqlite_schema s JOIN pragma_table_info(s.name) p "

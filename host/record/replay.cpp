@@ -32,7 +32,8 @@ void refuse_incomplete(Database& database, const std::set<std::string>& trials) 
     sqlite::Transaction transaction(c);
     auto judge = c.prepare(
         "UPDATE trial SET status = 'failed', reason = found.epochs || ' of its ' || found.expected || "
-        "' epochs are recorded: its journal lost the others' FROM (SELECT iif(coalesce(c.identity ->> '$.train.patience', 0) > 0, "
+        "' epochs are recorded: its journal lost the others' FROM (SELECT iif(coalesce(c.identity ->> "
+        "'$.train.patience', 0) > 0, "
         "(SELECT max(e.epoch) + 1 FROM epoch e WHERE e.trial_id = t.id), c.epochs + c.warmup) AS expected, "
         "(SELECT count(*) FROM epoch e WHERE e.trial_id = t.id AND e.epoch < c.epochs + c.warmup) AS epochs "
         "FROM trial t JOIN cell c ON c.id = t.cell_id WHERE t.uuid = ?1) AS found "

@@ -50,7 +50,8 @@ struct NumberAxis {
     NumberAxis(const FigureData& d, const PlotDefinition& plot, double units) : width(units), log(plot.log_x) {
         for (std::size_t i = 0; i < d.x.size(); ++i)
             for (const FigureSeries& s : d.series)
-                if (d.x[i] && (!log || *d.x[i] > 0) && std::ranges::any_of(s.numbers, [i](const auto& v) { return v[i].has_value(); })) {
+                if (d.x[i] && (!log || *d.x[i] > 0) &&
+                    std::ranges::any_of(s.numbers, [i](const auto& v) { return v[i].has_value(); })) {
                     at.push_back(*d.x[i]);
                     break;
                 }

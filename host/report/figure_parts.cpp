@@ -175,7 +175,6 @@ std::string UprightWords::label(const std::string& text, double at, double units
                        gnuplot_text(text), at, low, colour);
 }
 
-
 std::size_t panels_across(std::size_t panels, const FigureLook& look) {
     const auto fitting = std::clamp(static_cast<std::size_t>(look.units_across() / least_panel_width),
                                     std::size_t{1}, std::size_t{4});

@@ -82,8 +82,7 @@ void until_running(const std::string& trial, const std::string& program, std::pt
             return name == program;
         });
     };
-    for (int i = 0; i < 200 && running() < wanted; ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    for (int i = 0; i < 200 && running() < wanted; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
     REQUIRE(running() >= wanted);
 }
 

@@ -57,9 +57,7 @@ TEST_CASE("what a step after a measured trial found counts for its combination, 
     CHECK(status() == VerificationStatus::failed);
     CHECK(in_view() == "failed");
 
-    const auto unverified = [&] {
-        return query(folder / "r.sqlite", named_query("unverified").sql).rows.size();
-    };
+    const auto unverified = [&] { return query(folder / "r.sqlite", named_query("unverified").sql).rows.size(); };
     CHECK(unverified() == 1);
 
     add(d, "m1", c, "measure", "verified");

@@ -50,9 +50,10 @@ TEST_CASE("an expression over cells leaves every table, view and named query wit
         return std::get<std::int64_t>(
             query(path, "SELECT count(*) FROM " + relation, {}, 0, where).rows.at(0).at(0));
     };
-    for (const char* relation : {"cell", "trial", "experiment_cell", "trials", "cells", "latest", "counted_trials",
-                                 "cell_times", "speed_ups", "compared_trials", "setups", "epochs", "volumes", "epoch",
-                                 "rank_epoch", "rank_volume", "stated_volume", "evaluation", "trial_rank"}) {
+    for (const char* relation :
+         {"cell", "trial", "experiment_cell", "trials", "cells", "latest", "counted_trials", "cell_times",
+          "speed_ups", "compared_trials", "setups", "epochs", "volumes", "epoch", "rank_epoch", "rank_volume",
+          "stated_volume", "evaluation", "trial_rank"}) {
         CAPTURE(relation);
         CHECK(count(relation, "gpus > 2") == 0);
         CHECK(count(relation, "model.hidden = '64'") == count(relation, ""));

@@ -114,7 +114,8 @@ TEST_CASE("efficiency and volume over GPUs") {
     CHECK_THAT(scaling_script(data, FigureFormat::svg, ScalingQuantity::efficiency),
                Contains("parallel efficiency") && Contains("4 0.5\n") && Contains("4 1\n") &&
                    Contains("set yrange [0:") && !Contains("logscale y"));
-    CHECK_THROWS_WITH(scaling_script(data, FigureFormat::svg, ScalingQuantity::volume), Contains("all its bytes are 0"));
+    CHECK_THROWS_WITH(scaling_script(data, FigureFormat::svg, ScalingQuantity::volume),
+                      Contains("all its bytes are 0"));
     data.cells[1].sent_bytes_per_epoch = 3e6;
     CHECK_THAT(scaling_script(data, FigureFormat::svg, ScalingQuantity::volume),
                Contains("sent in an epoch (MB)") && Contains("4 3\n") && !Contains("ideal"));

@@ -308,8 +308,10 @@ TEST_CASE("overrides win over the file and over the matrix") {
     CHECK(labels(read(text, {"matrix.gpus=[4]", "matrix.scheme=mg-gcn"})) ==
           std::vector<std::string>{"mg-gcn 4 block"});
     CHECK(labels(read("dataset: {generate: dcsbm}\nscheme: serial\ngpus: 1\n",
-                      {"matrix.gpus=[2]", "matrix.scheme=[mg-gcn]"})) == std::vector<std::string>{"mg-gcn 2 block"});
-    const std::string zipped = "dataset: {generate: dcsbm}\nscheme: mg-gcn\nmatrix: {zip: {gpus: [1, 2], seed: [3, 4]}}\n";
+                      {"matrix.gpus=[2]", "matrix.scheme=[mg-gcn]"})) ==
+          std::vector<std::string>{"mg-gcn 2 block"});
+    const std::string zipped =
+        "dataset: {generate: dcsbm}\nscheme: mg-gcn\nmatrix: {zip: {gpus: [1, 2], seed: [3, 4]}}\n";
     CHECK(read(zipped, {"matrix.seed=[0, 1, 2]"}).cells.size() == 6);
     CHECK(read(zipped, {"matrix.seed=[0, 1, 2]", "matrix.gpus=[4]"}).cells.size() == 3);
     CHECK(labels(read(head, {"gpus=2", "scheme.overlap=false"})) ==
