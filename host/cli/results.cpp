@@ -121,20 +121,23 @@ constexpr Part parts[] = {
      "(SELECT id FROM shown)"},
 };
 
-/// `shown`: the trial. `verified`: its own verification, if it is one or failed its late step; else the one that decides
-/// for its cell, as in the view `cells`: a newest late step that failed, or the newest of the verifications.
+/// What parts are read from: `shown`, the trial, and `verified`, the verification that decides about it.
 constexpr const char* shown_and_verified =
-    "WITH shown AS (SELECT id, cell_id FROM trial WHERE uuid = ?1), "
-    "of_cell AS (SELECT v.trial_id, v.status, t.purpose FROM verification v JOIN trial t ON t.id = v.trial_id "
-    "WHERE v.key = (SELECT verification_key FROM cell WHERE id = (SELECT cell_id FROM shown))), "
-    "late AS (SELECT * FROM of_cell WHERE purpose = 'measure' AND status <> 'unverified' "
-    "ORDER BY trial_id DESC LIMIT 1), "
-    "verified AS (SELECT * FROM verification WHERE trial_id = coalesce("
-    "(SELECT trial_id FROM of_cell WHERE trial_id = (SELECT id FROM shown) "
-    "AND (purpose = 'verify' OR status = 'failed')), "
-    "(SELECT trial_id FROM late WHERE status = 'failed'), "
-    "(SELECT trial_id FROM of_cell WHERE purpose = 'verify' "
-    "ORDER BY trial_id IN (SELECT trial_id FROM imported_trial), trial_id DESC LIMIT 1)))";
+    "WITH shown AS (SELECT id, cell_id FROM trial WHERE uuid = ?1), verified AS (SELECT * FROM verification WHERE "
+    "trial_id = (SELECT id FROM trial WHERE uuid = ?2)) ";
+
+/// UUID of the trial whose verification decides about this one: its own, if it is one or failed its late step, else its
+/// combination's. Empty: there is none.
+std::string deciding_verification(const Database& database, const std::string& uuid) {
+    const QueryResult own = query(database.path(),
+                                  "SELECT t.purpose = 'verify' OR coalesce(v.status, '') = 'failed', "
+                                  "c.verification_key FROM trial t JOIN cell c ON c.id = t.cell_id "
+                                  "LEFT JOIN verification v ON v.trial_id = t.id WHERE t.uuid = ?1",
+                                  std::vector<SqlValue>{uuid});
+    if (std::get<std::int64_t>(own.rows.at(0).at(0)) != 0) return uuid;
+    const auto found = database.verification(std::get<std::string>(own.rows.at(0).at(1)));
+    return found ? found->trial : "";
+}
 
 json to_json(const SqlValue& value) {
     return std::visit(
@@ -155,9 +158,11 @@ json to_json(const std::vector<std::string>& columns, const SqlRow& row) {
 
 int show(const std::string& begins, bool as_json, const GlobalOptions& options) {
     require_database(options.database);
-    Database::for_reading(options.database);
-    const std::vector<SqlValue> argument{whole_uuid(options.database, begins)};
-    const QueryResult trial = query(options.database, "SELECT * FROM trials WHERE trial = ?1", argument);
+    const Database database = Database::for_reading(options.database);
+    const std::string uuid = whole_uuid(options.database, begins);
+    const QueryResult trial =
+        query(options.database, "SELECT * FROM trials WHERE trial = ?1", std::vector<SqlValue>{uuid});
+    const std::vector<SqlValue> arguments{uuid, deciding_verification(database, uuid)};
     json all{{"trial", to_json(trial.columns, trial.rows.at(0))}};
     QueryResult fields{{"field", "value"}, {}};
     for (std::size_t c = 0; c < trial.columns.size(); ++c)
@@ -166,8 +171,7 @@ int show(const std::string& begins, bool as_json, const GlobalOptions& options) 
             fields.rows.push_back({trial.columns[c], v});
     if (!as_json) std::cout << render_rows(fields, OutputFormat::text);
     for (const Part& part : parts) {
-        const QueryResult rows =
-            query(options.database, fmt::format("{} {}", shown_and_verified, part.sql), argument);
+        const QueryResult rows = query(options.database, std::string(shown_and_verified) + part.sql, arguments);
         json list = json::array();
         for (const SqlRow& row : rows.rows) list.push_back(to_json(rows.columns, row));
         if (!as_json && !rows.rows.empty())

@@ -23,9 +23,8 @@ Unit byte_unit(double largest) {
 
 int decimals_of(double x) {
     x = std::abs(x);
-    if (!(x < 0.0995) || x == 0)  // not a number, too
-        return x >= 99.95 ? 0 : x >= 9.995 ? 1 : x >= 0.9995 ? 2 : 3;
-    return 1 - static_cast<int>(std::floor(std::log10(x * 1.005)));
+    if (x > 0 && x < 0.0995) return 1 - static_cast<int>(std::floor(std::log10(x * 1.005)));
+    return x >= 99.95 ? 0 : x >= 9.995 ? 1 : x >= 0.9995 ? 2 : 3;
 }
 
 std::string fixed(double x, int decimals) { return fmt::format("{:.{}f}", x, decimals); }

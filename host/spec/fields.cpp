@@ -22,6 +22,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr Range from(double minimum) { return {minimum, infinite}; }
 constexpr Range above(double minimum) { return {minimum, infinite, true}; }
 constexpr Range between(double minimum, double maximum) { return {minimum, maximum}; }
+constexpr Range seconds{0, 1e9, true};  // of a limit, which clocks can hold
 constexpr Range below(double minimum, double maximum) { return {minimum, maximum, false, true}; }
 
 /// part<&Cell::model, &ModelSpec::bias>(cell) is cell.model.bias.
@@ -236,22 +237,9 @@ const Field declared[] = {
      "b0_second); empty: weights are drawn from the seed",
      of_identity<&Cell::initial_weights>},
 
-    {"limits.trial_timeout",
-     T::real,
-     "3600",
-     nullptr,
-     false,
-     {0, 1e9, true},
-     no_words,
-     "Seconds after which a trial is ended as timeout",
-     of_experiment<&Draft::limits, &Limits::trial_timeout_s>},
-    {"limits.verify_timeout",
-     T::real,
-     "600",
-     nullptr,
-     false,
-     {0, 1e9, true},
-     no_words,
+    {"limits.trial_timeout", T::real, "3600", nullptr, false, seconds, no_words,
+     "Seconds after which a trial is ended as timeout", of_experiment<&Draft::limits, &Limits::trial_timeout_s>},
+    {"limits.verify_timeout", T::real, "600", nullptr, false, seconds, no_words,
      "Seconds after which a verification, or the step checked after a measured trial, is ended",
      of_experiment<&Draft::limits, &Limits::verify_timeout_s>},
     {"limits.memory_per_rank", T::real, nullptr,

@@ -4,7 +4,9 @@ here="$(cd -- "$(dirname "$0")" && pwd)"
 # shellcheck source=tests/endtoend/lib.sh
 source "$here/lib.sh"
 tiny_experiment tiny.yaml
-sed 's/name: tiny/name: other/; s/gpus: \[1, 2\]/gpus: 1/' tiny.yaml >other.yaml
+sed -i '/^  gpus:/d' tiny.yaml
+echo 'scaling: {strong: [1, 2]}' >>tiny.yaml
+sed 's/name: tiny/name: other/; s/^scaling:.*/gpus: 1/' tiny.yaml >other.yaml
 
 gnnbench export tiny.yaml --archive a.archive
 expect_code 2 "an archive of nothing"
@@ -40,6 +42,8 @@ gnnbench replay a.archive --trials 1
 expect_code 0 "a replay"
 expect_text out "data, bytes and losses agree" "a replay"
 expect_text out "mg-gcn" "a replay lists cells"
+[[ "$("$bin/gnnbench" query --csv --database a-replayed.sqlite "SELECT scaling FROM experiment" | tail -n 1)" == strong ]] ||
+    fail "a replay has lost the experiment's scaling"
 [[ -e a-replayed.sqlite ]] || fail "a replay's results are not in a-replayed.sqlite"
 [[ "$("$bin/gnnbench" query --csv --database a-replayed.sqlite "SELECT count(*) FROM trials WHERE seed = 3 AND purpose = 'measure' AND status = 'ok'" | tail -n 1)" == 3 ]] ||
     fail "a replay did not run the cells as they were resolved"

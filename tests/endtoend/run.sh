@@ -41,6 +41,16 @@ expect_value "SELECT count(*) FROM trial" 10 "the second run adds no row"
 gnnbench plan tiny.yaml
 expect_text out "0 to run (0 trials), 3 present, 1 skipped" "plan afterwards"
 
+# Verifications belong to the chosen trials by their cells; each trial has one that decides about it.
+gnnbench results export verifications --experiment tiny
+expect_code 0 "the experiment's verifications"
+[[ "$(tail -n +2 out | wc -l)" -eq 6 ]] || fail "an export has $(tail -n +2 out | wc -l) of 6 verifications: $(cat out)"
+gnnbench results show "$(ask "SELECT trial FROM trials WHERE purpose = 'measure' AND status = 'ok' LIMIT 1")" --json
+expect_text out '"float64_kernel": "cpu"' "a trial is shown with its combination's verification, not with its late step"
+gnnbench query --named epochs zzz
+expect_code 2 "a named query about a trial that is not there"
+expect_text err "there is no trial 'zzz'" "a named query about a trial that is not there"
+
 # An interrupted trial, and one that is not there, are due again.
 gnnbench run tiny.yaml --set trials=3
 expect_code 0 "one more trial for each cell"

@@ -1,4 +1,4 @@
-// Which trials are meant, tags, named queries, comparisons over a database, and merging two of them.
+// Which trials are meant, tags, named queries, and comparisons over a database.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -21,59 +21,15 @@
 #include "record/schema.hpp"
 #include "record/sqlite.hpp"
 #include "record_samples.hpp"
+#include "record_two_cells.hpp"
 
 using namespace gnnbench;
 using Catch::Contains;
 using nlohmann::json;
-
-namespace {
-
-/// A trial of one epoch that takes `epoch_s` on its slowest rank.
-void add(Database& database, const std::string& uuid, const CellRecord& c, int number, double epoch_s,
-         const std::string& commit = "aaaa1111", const std::string& status = "ok") {
-    json begin = samples::trial(uuid, c, number, "2026-01-01T00:00:00." + std::to_string(100 + number) + "Z");
-    begin["provenance"]["commit"] = commit;
-    const std::vector<json> lines = {begin, samples::setup(uuid), samples::epoch(uuid, 0, true, 9, 9),
-                                     samples::epoch(uuid, 1, false, epoch_s / 2, epoch_s),
-                                     samples::outcome(uuid, status)};
-    REQUIRE(database.apply(lines).problems.empty());
-}
-
-std::int64_t count(const std::filesystem::path& path, const std::string& from) {
-    return std::get<std::int64_t>(query(path, "SELECT count(*) FROM " + from).rows.at(0).at(0));
-}
-
-/// As if a migration followed those of today.
-struct WithOneMore {
-    const std::int64_t before = std::ssize(shipped_migrations());
-    const std::vector<Migration> migrations = [] {
-        std::vector<Migration> all(shipped_migrations().begin(), shipped_migrations().end());
-        all.push_back({"9999_more", "CREATE TABLE more (x INTEGER) STRICT"});
-        return all;
-    }();
-    const OtherMigrations shipped{migrations};
-};
-
-struct Two {
-    samples::Folder folder;
-    std::filesystem::path path = folder / "two.sqlite";
-    Database database{path};
-    const CellRecord slow = samples::cell("serial", 1), fast = samples::cell("mg-gcn", 2);
-    Two() {
-        for (int n = 0; n < 8; ++n) {
-            const std::string i = std::to_string(n);
-            add(database, "a" + i, slow, n, 2.0 + 0.001 * n);
-            add(database, "b" + i, slow, n, 2.4 + 0.001 * n, "bbbb2222");
-            add(database, "c" + i, fast, n, 1.0 + 0.001 * n);
-        }
-    }
-    std::int64_t chosen(const std::string& side) const {
-        return static_cast<std::int64_t>(
-            chosen_trials(database.connection(), read_choice(database.connection(), side)).size());
-    }
-};
-
-}  // namespace
+using samples::add;
+using samples::count;
+using samples::Two;
+using samples::WithOneMore;
 
 TEST_CASE("trials that are not there are not meant") {
     const Two two;
@@ -382,38 +338,6 @@ TEST_CASE("two schemes, in what else is alike") {
     CHECK(sides.cells[0].verdict.trials_wanted == 0);
 }
 
-TEST_CASE("what is no results database is not imported") {
-    Two two;
-    CHECK_THROWS_WITH(import_results(two.database, two.folder / "none"), Contains("there is no such file"));
-    CHECK_THROWS_WITH(import_results(two.database, two.path), Contains("is this database itself"));
-    sqlite::Connection(two.folder / "other", sqlite::Access::read_write).execute("CREATE TABLE mine (x)", "make");
-    CHECK_THROWS_WITH(import_results(two.database, two.folder / "other"), Contains("has no trials"));
-}
-
-TEST_CASE("a database of an older schema is imported from a copy") {
-    samples::Folder folder;
-    const auto path = folder / "old.sqlite";
-    json begin = samples::trial("old-trial", samples::cell("old", 1));
-    begin["experiment"] = "old";
-    Database(path).apply(
-        std::vector<json>{begin, samples::setup("old-trial"), samples::outcome("old-trial", "ok")});
-    const WithOneMore newer;
-    Two two;
-    // What others may have left under a name that can be guessed is neither used nor removed.
-    const auto guessed =
-        std::filesystem::temp_directory_path() / fmt::format("gnnbench-import-{}.sqlite", ::getpid());
-    std::ofstream(guessed) << "another's";
-    CHECK(import_results(two.database, path).trials == 1);
-    std::ifstream again(guessed);
-    std::string kept;
-    CHECK((std::getline(again, kept) && kept == "another's"));
-    std::filesystem::remove(guessed);
-    CHECK(count(two.path, "trials WHERE trial = 'old-trial' AND experiment = 'old'") == 1);
-    const sqlite::Connection old(path, sqlite::Access::read_only);
-    CHECK(old.integer("PRAGMA user_version", "read") == newer.before);  // not changed
-    CHECK_FALSE(std::filesystem::exists(path.string() + fmt::format(".backup-v{}", newer.before)));
-}
-
 TEST_CASE("of an experiment's trials those that were measured here come last, where the last one counts") {
     Two two;
     const auto path = two.folder / "theirs.sqlite";
@@ -426,39 +350,4 @@ TEST_CASE("of an experiment's trials those that were measured here come last, wh
     CHECK(of_experiment.size() == 25);
     CHECK(of_experiment.front() == imported);
     CHECK(trials_of_side(two.database.connection(), "commit:aaaa", "").back() == imported);
-}
-
-TEST_CASE("an import takes over what is new, once, with where it came from") {
-    Two two;
-    const auto path = two.folder / "mine.sqlite";
-    Database mine(path);
-    add(mine, "a1", two.slow, 1, 2.0);  // an exact duplicate
-    add(mine, "z1", samples::cell("sa-1d", 4), 0, 3.0);
-    tag_trials(two.database, "v1", {.trials = {"c2"}, .experiment = {}, .tag = {}, .commit = {}, .where = {}},
-               false);
-    REQUIRE(two.database.apply(std::vector<json>{samples::trial("running", two.fast, 20)}).problems.empty());
-
-    const MergeResult r = import_results(mine, two.path);
-    CHECK(r.trials == 23);
-    CHECK(r.already_present == 1);
-    CHECK(r.unfinished == 1);
-    CHECK(r.cells == 1);
-    CHECK(r.machines == 0);
-    CHECK(count(path, "trial") == 25);
-    CHECK(count(path, "imports") == 23);
-    CHECK(count(path, "tags WHERE tag = 'v1' AND trial = 'c2'") == 1);
-    // All of a trial came over, whatever row ids it has.
-    for (const char* table : {"epochs", "phases", "volumes"}) {
-        INFO(table);
-        const std::string of = fmt::format("{} WHERE trial = 'b5'", table);
-        CHECK(count(path, of) > 0);
-        CHECK(count(path, of) == count(two.path, of));
-    }
-    CHECK(query(path, "SELECT epoch_s, provenance, machine, block FROM trials WHERE trial = 'b5'").rows ==
-          query(two.path, "SELECT epoch_s, provenance, machine, block FROM trials WHERE trial = 'b5'").rows);
-    CHECK(query(path, "PRAGMA foreign_key_check").rows.empty());
-    const MergeResult again = import_results(mine, two.path);
-    CHECK(again.trials == 0);
-    CHECK(again.already_present == 24);
-    CHECK(count(path, "trial") == 25);
 }

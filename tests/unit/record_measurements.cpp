@@ -2,6 +2,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "record/comparison.hpp"
 #include "record/database.hpp"
 #include "record/measurements.hpp"
 #include "record_rows.hpp"
@@ -44,6 +45,17 @@ TEST_CASE("cells of several experiments, on the machine of the newest trial") {
     CHECK(field_text(m.cells[1].fields, "gpus") == "2");
     CHECK(field_text(m.cells[1].fields, "model.hidden") == "64");
     REQUIRE(m.cells[1].ok_trials.size() == 1);
+}
+
+TEST_CASE("a cell that several experiments share is taken once") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const std::vector<CellRecord> shared{samples::cell("serial", 1)};
+    d.register_experiment("sample", "", shared);
+    d.register_experiment("second", "", shared);
+    d.apply(samples::whole_trial("m0", shared[0]));
+    CHECK(read_measured(path, std::vector<std::string>{"sample", "second"}).cells.size() == 1);
 }
 
 TEST_CASE("bytes of messages between two ranks are told from those of collectives") {
@@ -96,6 +108,58 @@ TEST_CASE("metrics of a trial, worked out by hand") {
     CHECK(reader.read(trial + 1, "epoch_s") == std::nullopt);
     CHECK_THROWS_AS(reader.read(trial, "nonsense"), LogicError);
     CHECK(traced_among(path, std::vector<std::int64_t>{trial}).empty());
+}
+
+TEST_CASE("a worker without a batch in an epoch counts in its phases with 0") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const auto cell = samples::cell("gossip-gcn", 2);
+    d.register_experiment("sample", "", std::vector<CellRecord>{cell});
+    d.apply(samples::whole_trial("m0", cell));
+    d.connection().execute("DELETE FROM rank_epoch WHERE epoch = 2 AND rank = 1", "as if it had taken none");
+    const auto trial = read_measured(path, std::vector<std::string>{"sample"}).cells.at(0).ok_trials.at(0);
+    CHECK(*MetricReader(path).read(trial, "spmm_s") == Approx((1 + 2 + 3 + 7 + 6) / 2.0 / 6));
+}
+
+TEST_CASE("by how much a volume differs is said where one statement holds for every epoch") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const auto cell = samples::cell("minibatch-p2p", 2);
+    d.register_experiment("sample", "", std::vector<CellRecord>{cell});
+    auto trial = samples::whole_trial("m0", cell);
+    SECTION("none: each epoch has its own") {
+        for (json& line : trial) {
+            if (line.at("type") == "setup") line.erase("stated");
+            if (line.at("type") == "epoch") line["as_stated"] = false;
+        }
+        REQUIRE(d.apply(trial).problems.empty());
+        const ComparisonCell found = read_comparison(path, "sample").cells.at(0);
+        CHECK(found.volume_differs);
+        CHECK(found.volume_difference.empty());
+    }
+    SECTION("ranks differ, and their sum does not") {
+        for (json& line : trial)
+            if (line.at("type") == "setup")
+                line["stated"] = {{samples::volume_row(0, 100, 1)}, {samples::volume_row(100, 0, 1)}};
+        REQUIRE(d.apply(trial).problems.empty());
+        const ComparisonCell found = read_comparison(path, "sample").cells.at(0);
+        CHECK(found.volume_differs);
+        CHECK(found.volume_difference.starts_with("all ranks together sent as many bytes as stated"));
+    }
+}
+
+TEST_CASE("a cell that was ever skipped for a reason is known, whatever was measured before or since") {
+    samples::Folder folder;
+    Database d(folder / "r.sqlite");
+    const auto cell = samples::cell("mg-gcn", 2);
+    d.apply(std::vector<json>{samples::trial("s0", cell), samples::outcome("s0", "skipped", "too large")});
+    d.apply(samples::whole_trial("m0", cell));
+    const std::string machine = machine_fingerprint(samples::machine);
+    CHECK(d.was_skipped(cell.digest, machine, "too large"));
+    CHECK_FALSE(d.was_skipped(cell.digest, machine, "too slow"));
+    CHECK_FALSE(d.was_skipped(cell.digest, "another", "too large"));
 }
 
 TEST_CASE("energy is of the measured epochs, and absent where hosts or devices are not known") {

@@ -77,6 +77,14 @@ TEST_CASE("what is missing is said below") {
     CHECK_THAT(two.script(), Contains("OOM, paper: b at 1; c at 1") && !Contains("rotate by 90 front"));
 }
 
+TEST_CASE("an x of 0 has no place on an axis of powers") {
+    const Drawn d(
+        "rows: {over: gpus, values: [0, 1, 2]}\ncolumns: {over: scheme, values: [a]}\n"
+        "plot: {kind: scaling, x_label: GPUs}\n",
+        "f,0,a,6,ms,p. 1,6,\n");
+    CHECK_THAT(d.script(), Contains("set logscale x 2") && !Contains("set xrange [0:"));
+}
+
 TEST_CASE("ours and the paper's are different marks of one colour") {
     const Drawn d(lines + "plot: {kind: scaling, x_label: GPUs}\n",
                   "f,1,a,6,ms,p. 1,6,\nf,2,a,0.003,s,p. 1,3,\nf,4,b,OOM,,p. 1,-,\n");

@@ -103,6 +103,11 @@ TEST_CASE("a claim's numbers are places of a table that is there, as many of eac
                Contains("that have 2 and 3 places"));
 }
 
+TEST_CASE("names in a value have no case, as in SQL") {
+    const ClaimsFile file = claims_in(claim_text("    value: ONE / Many\n    is: 1\n"));
+    CHECK(file.claims.at(0).names_in_value() == std::vector<std::string>{"one", "many"});
+}
+
 TEST_CASE("a file of claims is read with the tables that it names") {
     const ClaimsFile file =
         claims_in(claim_text("    value: one / many\n    over: mean\n    at_least: 2\n    settings: scaled\n") +

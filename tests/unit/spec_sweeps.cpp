@@ -3,6 +3,7 @@
 #include <fstream>
 #include <unistd.h>
 
+#include "spec/experiment_names.hpp"
 #include "spec_fakes.hpp"
 
 using namespace gnnbench;
@@ -234,6 +235,16 @@ TEST_CASE("a file's keys lie over those it imports, with paths from where they a
     CHECK(cells(load("imports: [base.yaml, more.yaml]\nmatrix: {epochs: [1, 2]}\n")) ==
           "serial 2 e1; serial 2 e2; serial 4 e1; serial 4 e2");
     CHECK(load("imports: [base.yaml, more.yaml]\n").cells[0].train.learning_rate == 0.7);
+}
+
+TEST_CASE("a file's experiments are named with the profiles that it imports") {
+    const Files files;
+    files.write("base.yaml", "dataset: cora\nprofiles: {small: {epochs: 2}, big: {name: large}}\n");
+    files.write("top.yaml", "imports: base.yaml\nname: top\nprofiles: {tiny: {epochs: 1}}\n");
+    CHECK(experiment_names(files.path("top.yaml")) ==
+          std::vector<std::string>{"top", "top-small", "large", "top-tiny"});
+    files.write("broken.yaml", "imports: none.yaml\nname: top\nprofiles: {tiny: {epochs: 1}}\n");
+    CHECK(experiment_names(files.path("broken.yaml")) == std::vector<std::string>{"top", "top-tiny"});
 }
 
 TEST_CASE("a profile lies over the experiment and names it") {
