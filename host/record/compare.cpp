@@ -166,11 +166,12 @@ std::vector<std::string> other_fields(const std::vector<const SideCell*>& cells,
     return names;
 }
 
-void refuse_common_trials(const std::string& a, const std::vector<std::int64_t>& trials_a, const std::string& b,
-                          const std::vector<std::int64_t>& trials_b) {
+void refuse_common_trials(const std::string& a, std::vector<std::int64_t> trials_a, const std::string& b,
+                          std::vector<std::int64_t> trials_b) {
+    std::ranges::sort(trials_a);
+    std::ranges::sort(trials_b);
     std::vector<std::int64_t> both;
-    std::set_intersection(trials_a.begin(), trials_a.end(), trials_b.begin(), trials_b.end(),
-                          std::back_inserter(both));
+    std::ranges::set_intersection(trials_a, trials_b, std::back_inserter(both));
     if (!both.empty())
         throw SpecError(
             fmt::format("'{}' and '{}' have {} trials in common; a trial cannot be compared with itself. Where an "

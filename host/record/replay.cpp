@@ -25,19 +25,25 @@ void follow(std::set<std::string>& open, std::set<std::string>& over, const nloh
     over.insert(trial->get<std::string>());
 }
 
-/// A successful measurement has all its epochs, or, where it may stop early, all up to its last one. If its journal lost
-/// some, it is not a valid sample.
+/// A successful measurement has all its epochs, or, if it stopped early, all up to its last one, which an evaluation
+/// follows. If its journal lost some, it is not a valid sample. Independent workers never stop early.
 void refuse_incomplete(Database& database, const std::set<std::string>& trials) {
     sqlite::Connection& c = database.connection();
     sqlite::Transaction transaction(c);
     auto judge = c.prepare(
-        "UPDATE trial SET status = 'failed', reason = found.epochs || ' of its ' || found.expected || "
-        "' epochs are recorded: its journal lost the others' FROM (SELECT iif(coalesce(c.identity ->> "
-        "'$.train.patience', 0) > 0, "
-        "(SELECT max(e.epoch) + 1 FROM epoch e WHERE e.trial_id = t.id), c.epochs + c.warmup) AS expected, "
+        "WITH recorded AS (SELECT t.id, c.epochs + c.warmup AS planned, "
+        "max(coalesce((SELECT max(epoch) FROM epoch WHERE trial_id = t.id), -1), "
+        "coalesce((SELECT max(epoch) FROM evaluation WHERE trial_id = t.id), -1)) AS last_epoch, "
+        "coalesce(c.identity ->> '$.train.patience', 0) > 0 "
+        "AND NOT EXISTS (SELECT 1 FROM worker_epoch WHERE trial_id = t.id) AS may_stop, "
         "(SELECT count(*) FROM epoch e WHERE e.trial_id = t.id AND e.epoch < c.epochs + c.warmup) AS epochs "
-        "FROM trial t JOIN cell c ON c.id = t.cell_id WHERE t.uuid = ?1) AS found "
-        "WHERE uuid = ?1 AND status = 'ok' AND purpose = 'measure' AND found.epochs < coalesce(found.expected, 1)",
+        "FROM trial t JOIN cell c ON c.id = t.cell_id WHERE t.uuid = ?1), "
+        "found AS (SELECT id, epochs, iif(may_stop AND EXISTS (SELECT 1 FROM evaluation v "
+        "WHERE v.trial_id = recorded.id AND v.epoch = last_epoch), min(last_epoch + 1, planned), planned) "
+        "AS expected FROM recorded) "
+        "UPDATE trial SET status = 'failed', reason = found.epochs || ' of its ' || found.expected || "
+        "' epochs are recorded: its journal lost the others' FROM found "
+        "WHERE trial.id = found.id AND status = 'ok' AND purpose = 'measure' AND found.epochs < found.expected",
         "check a trial's epochs");
     for (const std::string& trial : trials) judge.run(trial);
     transaction.commit();

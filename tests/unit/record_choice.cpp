@@ -350,4 +350,6 @@ TEST_CASE("of an experiment's trials those that were measured here come last, wh
     CHECK(of_experiment.size() == 25);
     CHECK(of_experiment.front() == imported);
     CHECK(trials_of_side(two.database.connection(), "commit:aaaa", "").back() == imported);
+    CHECK_THROWS_WITH(compare_sides(two.path, "sample", "commit:aaaa", "", {}), Contains("17 trials in common"));
+    CHECK_THROWS_WITH(compare_sides(two.path, "commit:aaaa", "sample", "", {}), Contains("17 trials in common"));
 }

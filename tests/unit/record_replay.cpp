@@ -5,6 +5,8 @@
 #include <fstream>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include <gnnbench/error.hpp>
 
 #include "record/claims.hpp"
@@ -147,25 +149,62 @@ TEST_CASE("a line damaged inside a journal is reported, the journal kept, and it
     CHECK(count(path, "SELECT count(*) FROM epochs") == 6);  // what is whole is kept: three epochs of two ranks
 }
 
-TEST_CASE("a trial that stopped early has all its epochs up to its last") {
+TEST_CASE("a trial that stopped early has all its epochs up to its last, which an evaluation follows") {
     samples::Folder folder;
     const auto path = folder / "r.sqlite";
     CellRecord patient = sample_cell;
     patient.identity["train"]["patience"] = 2;
     patient.identity["epochs"] = 100;
     auto lines = samples::whole_trial("t1", patient);
-    SECTION("whole") {
+    const auto without = [&](std::ptrdiff_t first, std::ptrdiff_t last) {  // epochs 0 to 3, then the evaluation
+        lines.erase(lines.begin() + 3 + first, lines.begin() + 3 + last);
+    };
+    const auto judged = [&] {
         left_journal(path, as_lines(lines));
         Database d(path);
         CHECK(replay_dead_journals(d).problems.empty());
-        CHECK(first_text(path, "SELECT status FROM trial") == "ok");
-    }
+        CHECK(journals(path) == 0);
+        return first_text(path, "SELECT status || ': ' || reason FROM trial");
+    };
+    const auto lost = [](int found, int expected) {
+        return fmt::format("failed: {} of its {} epochs are recorded: its journal lost the others", found,
+                           expected);
+    };
+    SECTION("whole") { CHECK(judged() == "ok: "); }
     SECTION("without one between") {
-        lines.erase(lines.begin() + 5);  // epoch 2 of 0 to 3
-        left_journal(path, as_lines(lines));
-        Database d(path);
-        replay_dead_journals(d);
-        CHECK(first_text(path, "SELECT status FROM trial") == "failed");
+        without(2, 3);
+        CHECK(judged() == lost(3, 4));
+    }
+    SECTION("without the last epoch") {
+        without(3, 4);
+        CHECK(judged() == lost(3, 4));
+    }
+    SECTION("without the last epoch and its evaluation") {
+        without(3, 5);
+        CHECK(judged() == lost(3, 101));
+    }
+    SECTION("without any") {
+        without(0, 5);
+        CHECK(judged() == lost(0, 101));
+    }
+    SECTION("without any but with the evaluation") {
+        without(0, 4);
+        CHECK(judged() == lost(0, 4));
+    }
+    SECTION("of independent workers, which never stop early") {
+        json worker = lines[3]["ranks"][0];
+        worker.update({{"type", "worker"},
+                       {"trial", "t1"},
+                       {"epoch", 0},
+                       {"rank", 0},
+                       {"warmup", true},
+                       {"steps", 1},
+                       {"samples", 10},
+                       {"loss", 1.5},
+                       {"end_s", 1.0},
+                       {"averagings", json::array()}});
+        lines[3] = std::move(worker);
+        CHECK(judged() == lost(4, 101));
     }
 }
 
