@@ -48,7 +48,7 @@ bool typed(ParamType type, Kind kind) {
 std::string plain_text(const YamlNode& node) {
     std::int64_t whole = 0;
     if (to_integer(node, whole)) return std::to_string(whole);
-    if (node.is(Kind::boolean)) return node.text;
+    if (node.is(Kind::boolean)) return is_true(node) ? "true" : "false";
     return node.text.starts_with('+') && node.is(Kind::real) ? node.text.substr(1) : node.text;
 }
 

@@ -117,7 +117,7 @@ private:
                 expected(node, shown, "a number above 0");
                 return 1;
             case V::boolean:
-                if (node.is(Kind::boolean)) return node.text == "true";
+                if (node.is(Kind::boolean)) return is_true(node);
                 expected(node, shown, "true or false");
                 return false;
             default:

@@ -56,7 +56,7 @@ bool MachineNumbers::checked(const YamlNode& node, const std::string& key) {
     if (!checked) return false;
     if (!checked->is(Kind::boolean))
         findings_.add(checked->place, key + ".checked", "expected true or false; found " + describe(*checked));
-    return checked->text == "true";
+    return is_true(*checked);
 }
 
 const YamlNode* MachineNumbers::at(const YamlNode& node, const std::string& key, const char* of) {

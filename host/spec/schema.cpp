@@ -64,7 +64,7 @@ ordered_json default_of(const Field& f) {
     const YamlNode node = parse_yaml_value(f.fallback, "default", findings);
     double v = 0;
     if (f.type == T::widths || f.type == T::texts || f.type == T::slowdown) return ordered_json::parse(f.fallback);
-    if (node.is(YamlNode::Kind::boolean)) return node.text == "true";
+    if (node.is(YamlNode::Kind::boolean)) return is_true(node);
     return to_real(node, v) ? schema_number(v) : ordered_json(node.text);
 }
 

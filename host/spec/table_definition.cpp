@@ -26,7 +26,8 @@ TableLine read_line(const YamlNode& n, const Measure& fallback, Findings& findin
     line.where = conditions(n.find("where"));
     if (const YamlNode* cell = n.find("cell")) line.measure = read_measure(*cell, fallback, findings);
     line.base = conditions(n.find("against"));
-    line.measured = text_at(n, "measured") != "false";
+    const YamlNode* measured = n.find("measured");
+    line.measured = !measured || is_true(*measured);
     return line;
 }
 
@@ -122,7 +123,8 @@ PlotDefinition read_plot(const YamlNode& n) {
     p.x_label = text_at(n, "x_label");
     p.y_label = text_at(n, "y_label");
     p.over_columns = text_at(n, "over") == "columns";
-    p.panels = text_at(n, "panels") == "true";
+    const YamlNode* panels = n.find("panels");
+    p.panels = panels && is_true(*panels);
     p.product = text_at(n, "window") == "product";
     p.log_x = p.log_y = p.kind == PlotKind::scaling;
     for (const std::string& axis : texts(n.find("log"))) (axis == "x" ? p.log_x : p.log_y) = true;

@@ -20,6 +20,7 @@ std::vector<std::string> texts(const YamlNode* n) {
 }
 
 std::string value_text(const YamlNode& n) {
+    if (n.is(YamlNode::Kind::boolean)) return is_true(n) ? "true" : "false";
     double real = 0;
     return n.is(YamlNode::Kind::real) && to_real(n, real) ? fmt::format("{}", real) : n.text;
 }

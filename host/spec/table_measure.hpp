@@ -14,7 +14,7 @@ namespace gnnbench {
 std::string text_at(const YamlNode& map, std::string_view key);
 /// A text or a list of texts; none where `n` is null.
 std::vector<std::string> texts(const YamlNode* n);
-/// A value as cells' fields show it: "1.0" is "1".
+/// A value as cells' fields show it: "1.0" is "1", "True" is "true".
 std::string value_text(const YamlNode& n);
 Conditions conditions(const YamlNode* n);
 

@@ -18,7 +18,7 @@ using Read = std::optional<FieldValue>;
 Read ValueReader::read(const Field& field, const YamlNode& node, const std::string& key) const {
     switch (field.type) {
         case FieldType::boolean:
-            if (node.is(Kind::boolean)) return Read(node.text == "true");
+            if (node.is(Kind::boolean)) return Read(is_true(node));
             return unexpected(field, node, key);
         case FieldType::integer:
             return integer(field, node, key);

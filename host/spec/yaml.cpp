@@ -99,7 +99,6 @@ public:
             node.text = from.Scalar();
             node.kind =
                 from.Tag() == "!" || from.Tag() == "tag:yaml.org,2002:str" ? Kind::text : plain_kind(node.text);
-            if (node.is(Kind::boolean)) node.text = one_of(node.text, {"true", "True", "TRUE"}) ? "true" : "false";
         } else if (from.IsSequence()) {
             node.kind = Kind::list;
             for (const YAML::Node& item : from) node.items.push_back(convert(item, depth + 1));
@@ -313,6 +312,10 @@ std::string describe_kind(const YamlNode& node) {
             return "a mapping";
     }
     return {};
+}
+
+bool is_true(const YamlNode& node) {
+    return node.is(Kind::boolean) && one_of(node.text, {"true", "True", "TRUE"});
 }
 
 bool to_integer(const YamlNode& node, std::int64_t& out) {

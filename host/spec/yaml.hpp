@@ -38,6 +38,8 @@ struct YamlEntry {
 std::string describe(const YamlNode& node);
 /// The same without a scalar's text: "a text", "a number". For files that may be another program's.
 std::string describe_kind(const YamlNode& node);
+/// The value of a boolean, which may be written True or TRUE, too; of others false.
+bool is_true(const YamlNode& node);
 /// The value of an integer or real scalar.
 bool to_integer(const YamlNode& node, std::int64_t& out);
 bool to_real(const YamlNode& node, double& out);

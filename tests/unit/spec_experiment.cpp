@@ -277,6 +277,8 @@ TEST_CASE("equal cells become one") {
 }
 
 TEST_CASE("sections vary whole or by key") {
+    CHECK(read("dataset: cora\nscheme: [mg-gcn, {name: mg-gcn, overlap: True}]\n").cells.size() == 1);
+    CHECK(read(head + "matrix: {separate_wait: [false, FALSE, true, True]}\n").cells.size() == 2);
     Experiment e =
         read(head + "model: {bias: false}\nmatrix: {model.hidden: [[8], [8, 8]], train.lr: [1, 0.5], seed: 4}\n");
     REQUIRE(e.cells.size() == 4);

@@ -130,6 +130,9 @@ TEST_CASE("launcher files: the user's and the site's folders count, in this orde
     CHECK(ours.at("machine").at("name") == "Slurm {cluster}/ours");
     CHECK(ours.at("machine").at("ask").size() == 2);
     CHECK(ours.at("jobs").at("cancel").at(0) == "scancel");
+    site.write("gpus.yaml", replaced(direct, "cores: 4", "cores: 4, gpus: True"));
+    CHECK(load_launcher("gpus").at("machine").at("gpus") == true);
+    fs::remove(site.folder.path() / "gpus.yaml");
     CHECK(launcher_names().size() == 7);
     // What stands beside an experiment, or is named by a path, runs nothing.
     const fs::path before = fs::current_path();

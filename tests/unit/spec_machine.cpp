@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include <fmt/format.h>
+
 #include <gnnbench/error.hpp>
 
 #include "spec/machine_file.hpp"
@@ -104,8 +106,11 @@ TEST_CASE("what is wrong with a machine file is said with its place") {
     says(nic, "nic_gbs: {value: 400", "400 Gb/s would be 50. If it is meant, add to it: checked: true");
     says(nic, "nic_gbs: {checked: 1, value: 400",
          "links.nic_gbs.checked: expected true or false; found the integer 1");
-    CHECK(read_machine(replaced(text, nic, "nic_gbs: {checked: true, value: 400"), "mine.yaml")
-              .links.nic_bandwidth == 400e9);
+    for (const char* yes : {"true", "True"})
+        CHECK(
+            read_machine(replaced(text, nic, fmt::format("nic_gbs: {{checked: {}, value: 400", yes)), "mine.yaml")
+                .links.nic_bandwidth == 400e9);
+    says(nic, "nic_gbs: {checked: False, value: 400", "400 Gb/s would be 50");
     CHECK_THROWS_WITH(load_machine("dgx-a101"), Catch::Contains("did you mean 'dgx-a100'"));
     CHECK_THROWS_WITH(load_machine("no/such.yaml"), Catch::Contains("expected a machine file at"));
 }

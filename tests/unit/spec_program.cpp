@@ -45,6 +45,7 @@ TEST_CASE("a program's words are kept as written, and its paths made absolute be
     CHECK(scheme.command == std::vector<std::string>{"python3", "./train.py", "--data=./x", "3"});
     CHECK(scheme.program == std::vector<std::string>{"python3", "/exp/train.py", "--data=./x", "3"});
     CHECK(e.cells[0].partitioner.label == "none");
+    CHECK(read(with("{command: [./train.py, --bias, True]}")).cells[0].scheme.command.at(2) == "True");
     CHECK(read(with("{command: ../other/train.py}"), {}, "", "/exp/e.yaml").cells[0].scheme.name == "train");
 }
 

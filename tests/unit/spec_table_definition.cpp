@@ -133,8 +133,9 @@ TEST_CASE("a definition means what it says") {
         "title: T\nsource: S\nexperiments: e\nwhere: {scheme: mg-gcn}\ncell: {metric: epoch_s, unit: ms}\n"
         "rows: {over: gpus, values: [1, 2]}\n"
         "columns:\n  - {name: A, section: group, label: long A, where: {dataset: [a, a-small]}}\n"
-        "  - {name: B, cell: {decimals: 2, speed_up_over: {gpus: 1}}}\n  - {name: C, measured: false}\n"
-        "show: [ours]\nbest: highest\nfailures: dash\nnotes: [one, two]\nplot: {kind: scaling, over: columns}\n",
+        "  - {name: B, cell: {decimals: 2, speed_up_over: {gpus: 1}}}\n  - {name: C, measured: False}\n"
+        "show: [ours]\nbest: highest\nfailures: dash\nnotes: [one, two]\nplot: {kind: scaling, over: columns, "
+        "panels: True}\n",
         "dir/t.yaml",
         std::string(head) +
             "t,1,A,0.5,s,\"p. 3, Table 2\",\"a \"\"quoted\"\" word\",\"two\nlines\"\nt,2,C,OOM,,p. 3,-,\n");
@@ -155,7 +156,7 @@ TEST_CASE("a definition means what it says") {
     CHECK(t.failures == FailureStyle::dash);
     CHECK(t.notes.size() == 2);
     REQUIRE(t.plot);
-    CHECK((t.plot->log_x && t.plot->log_y && t.plot->over_columns));
+    CHECK((t.plot->log_x && t.plot->log_y && t.plot->over_columns && t.plot->panels));
     const Published& p = t.published.at({"1", "A"});
     CHECK(p.value == 0.5);
     CHECK(p.page == "p. 3, Table 2");
@@ -167,12 +168,14 @@ TEST_CASE("a definition means what it says") {
 TEST_CASE("values of lines are those that cells have, however they are written") {
     const TableDefinition t = read_table_definition(
         "title: T\nsource: S\nexperiments: e\ncell: {metric: epoch_s, unit: ms}\n"
-        "rows: {over: train.lr, values: [1e-2, 0.10, 2]}\ncolumns: [{name: A, where: {scheme: a}}]\n",
+        "rows: {over: train.lr, values: [1e-2, 0.10, 2]}\n"
+        "columns: [{name: A, where: {scheme: a, scheme.overlap: [True, FALSE]}}]\n",
         "dir/t.yaml", head);
     REQUIRE(t.rows.size() == 3);
     CHECK(t.rows[0].where == Conditions{{"train.lr", {"0.01"}}});
     CHECK(t.rows[0].label == "1e-2");
     CHECK(t.rows[1].where == Conditions{{"train.lr", {"0.1"}}});
+    CHECK(t.columns[0].where == Conditions{{"scheme", {"a"}}, {"scheme.overlap", {"true", "false"}}});
     CHECK(t.rows[2].where == Conditions{{"train.lr", {"2"}}});
 }
 
