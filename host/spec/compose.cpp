@@ -20,11 +20,28 @@ namespace {
 using Kind = YamlNode::Kind;
 namespace fs = std::filesystem;
 
+/// Removes a key from a section: from a mapping, or from each of those that a list tries.
+void remove_from_section(YamlNode& section, const std::string& key) {
+    section.erase(key);
+    for (YamlNode& one : section.items) one.erase(key);
+}
+
+bool sets_nothing(const YamlNode& node) {
+    if (node.is(Kind::list)) return std::ranges::all_of(node.items, sets_nothing);
+    return node.is(Kind::map) && node.entries.empty();
+}
+
+/// The key, what is below it, and what sections that vary whole say of it.
 void remove_from_lists(YamlNode& lists, const std::string& path) {
     if (!lists.is(Kind::map)) return;
-    std::erase_if(lists.entries, [&](const YamlEntry& e) {
-        return e.key == path || (path.find('.') == std::string::npos && e.key.starts_with(path + "."));
-    });
+    const bool whole = path.find('.') == std::string::npos;
+    std::erase_if(lists.entries,
+                  [&](const YamlEntry& e) { return e.key == path || (whole && e.key.starts_with(path + ".")); });
+    const std::string section(section_of(path));
+    YamlNode* varied = find_section(section) ? lists.find(section) : nullptr;
+    if (!varied) return;
+    remove_from_section(*varied, std::string(last_word(path)));
+    if (sets_nothing(*varied)) lists.erase(section);
 }
 
 void put(YamlNode& map, const YamlEntry& e) {
@@ -38,7 +55,8 @@ void remove_from_top_level(YamlNode& experiment, const std::string& path) {
     experiment.erase(path);
     const std::size_t dot = path.find('.');
     if (dot == std::string::npos) return;
-    if (YamlNode* section = experiment.find(path.substr(0, dot))) section->erase(path.substr(dot + 1));
+    if (YamlNode* section = experiment.find(path.substr(0, dot)))
+        remove_from_section(*section, path.substr(dot + 1));
 }
 
 namespace {

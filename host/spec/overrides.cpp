@@ -40,18 +40,7 @@ public:
     void apply(YamlNode& experiment) {
         if (path_.empty()) return;
         if (path_ == "matrix" || path_.starts_with("matrix.")) {
-            if (!experiment.find("matrix")) experiment.insert("matrix", empty_map(origin_));
-            if (path_ == "matrix") {
-                *experiment.find("matrix") = value_;
-                return;
-            }
-            const std::string varied = path_.substr(7);
-            if (find_field(varied)) {  // a key that varies; others are parts of the matrix
-                remove_from_top_level(experiment, varied);
-                if (varied == "gpus") experiment.erase("scaling");  // whose axis they are
-                unzip(*experiment.find("matrix"), varied);
-            }
-            put(*experiment.find("matrix"), varied);
+            vary(experiment);
             return;
         }
         remove_from_matrix(experiment, path_);
@@ -61,18 +50,29 @@ public:
         YamlNode* matrix = experiment.find("matrix");
         YamlNode* varied =
             matrix && matrix->is(Kind::map) && dot != std::string::npos ? matrix->find(first) : nullptr;
-        set(varied && !experiment.find(first) ? *matrix : experiment, path_);
+        const bool in_matrix = varied && !find_section(first) && !experiment.find(first);
+        set(in_matrix ? *matrix : experiment, path_);
     }
 
 private:
-    /// A list by itself is no longer one of those that vary together.
-    static void unzip(YamlNode& matrix, const std::string& path) {
-        YamlNode* zip = matrix.is(Kind::map) ? matrix.find("zip") : nullptr;
-        if (!zip) return;
-        zip->erase(path);
-        for (YamlNode& one : zip->items) one.erase(path);
-        std::erase_if(zip->items, [](const YamlNode& one) { return one.is(Kind::map) && one.entries.empty(); });
-        if (zip->entries.empty() && zip->items.empty()) matrix.erase("zip");
+    /// Sets the matrix, or what is in it.
+    void vary(YamlNode& experiment) {
+        const bool all = path_ == "matrix";
+        const std::string key = all ? "" : path_.substr(7);
+        const Section* section = find_section(key);
+        if (find_field(key) || (section && section->varies)) {  // others are rules of the matrix
+            remove_from_top_level(experiment, key);
+            remove_from_matrix(experiment, key);
+        }
+        YamlNode* matrix = experiment.find("matrix");
+        if (!matrix || matrix->is(Kind::null)) {
+            experiment.erase("matrix");
+            matrix = &experiment.insert("matrix", empty_map(origin_));
+        }
+        if (all)
+            *matrix = value_;
+        else
+            put(*matrix, key);
     }
 
     /// The matrix's keys may contain dots: an exact key takes precedence over a path into a mapping.
@@ -99,6 +99,13 @@ private:
             next = &map.insert(key, empty_map(origin_));
         }
         if (is_named(key) && next->is(Kind::text)) name_to_map(*next);
+        if (next->is(Kind::list) && find_section(key)) {  // of mappings, which are tried one by one
+            for (YamlNode& one : next->items) {
+                if (one.is(Kind::null)) one = empty_map(origin_);
+                set(one, path.substr(dot + 1));
+            }
+            return;
+        }
         if (!next->is(Kind::map)) {
             findings_.add({origin_}, "",
                           fmt::format("expected a mapping at '{}' to set '{}' in; it is {} at {}", key,

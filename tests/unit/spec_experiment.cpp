@@ -4,6 +4,9 @@
 #include <fstream>
 #include <set>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "spec_fakes.hpp"
 
 using namespace gnnbench;
@@ -274,11 +277,11 @@ TEST_CASE("one rank is measured once, not once per partitioner") {
 TEST_CASE("equal cells become one") {
     CHECK(read(head + "gpus: [2, 2, 4]\n").cells.size() == 2);
     CHECK(read("dataset: cora\nscheme: [mg-gcn, {name: mg-gcn, overlap: true}]\n").cells.size() == 1);
+    CHECK(read("dataset: cora\nscheme: [mg-gcn, {name: mg-gcn, overlap: True}]\n").cells.size() == 1);
+    CHECK(read(head + "matrix: {separate_wait: [false, FALSE, true, True]}\n").cells.size() == 2);
 }
 
 TEST_CASE("sections vary whole or by key") {
-    CHECK(read("dataset: cora\nscheme: [mg-gcn, {name: mg-gcn, overlap: True}]\n").cells.size() == 1);
-    CHECK(read(head + "matrix: {separate_wait: [false, FALSE, true, True]}\n").cells.size() == 2);
     Experiment e =
         read(head + "model: {bias: false}\nmatrix: {model.hidden: [[8], [8, 8]], train.lr: [1, 0.5], seed: 4}\n");
     REQUIRE(e.cells.size() == 4);
@@ -316,6 +319,7 @@ TEST_CASE("overrides win over the file and over the matrix") {
         "dataset: {generate: dcsbm}\nscheme: mg-gcn\nmatrix: {zip: {gpus: [1, 2], seed: [3, 4]}}\n";
     CHECK(read(zipped, {"matrix.seed=[0, 1, 2]"}).cells.size() == 6);
     CHECK(read(zipped, {"matrix.seed=[0, 1, 2]", "matrix.gpus=[4]"}).cells.size() == 3);
+    CHECK(read("dataset: cora\nscheme: mg-gcn\nmatrix:\n", {"matrix.gpus=[1, 2]"}).cells.size() == 2);
     CHECK(labels(read(head, {"gpus=2", "scheme.overlap=false"})) ==
           std::vector<std::string>{"mg-gcn(overlap=false) 2 block"});
     CHECK(read(text, {"train.lr=0.5"}).cells[0].train.learning_rate == 0.5);
@@ -326,6 +330,38 @@ TEST_CASE("overrides win over the file and over the matrix") {
     CHECK(read(text, {"epochs=5", "epochs=6"}).cells[0].epochs == 6);
     CHECK(read("scheme: serial\n", {"dataset={generate: grid, vertices: 4}"}).cells[0].dataset.name == "grid-4");
     CHECK(read(head + "matrix: {train.lr: [1, 2]}\n", {"train.lr=3"}).cells.size() == 1);
+}
+
+TEST_CASE("overrides win over sections that vary whole") {
+    const auto shown = [](const std::string& text, const std::vector<std::string>& overrides) {
+        std::vector<std::string> all;
+        for (const Cell& c : read(head + text, overrides).cells)
+            all.push_back(
+                fmt::format("{} {} {}", fmt::join(c.model.widths, "-"), c.train.dropout, c.train.learning_rate));
+        return all;
+    };
+    using All = std::vector<std::string>;
+    const std::string by_list = "matrix: {train: [{lr: 0.1}, {lr: 0.2, dropout: 0.5}]}\n";
+    CHECK(shown(by_list, {}) == All{"16 0 0.1", "16 0.5 0.2"});
+    CHECK(shown(by_list, {"train.lr=3"}) == All{"16 0 3", "16 0.5 3"});
+    CHECK(shown("train: {weight_decay: 0}\n" + by_list, {"train.lr=3"}) == All{"16 0 3", "16 0.5 3"});
+    CHECK(shown(by_list, {"train={lr: 3}"}) == All{"16 0 3"});
+    CHECK(shown(by_list, {"matrix.train.lr=[3, 4]"}) == All{"16 0 3", "16 0 4", "16 0.5 3", "16 0.5 4"});
+    CHECK(shown(by_list, {"matrix.train=[{lr: 3}, {lr: 4}]"}) == All{"16 0 3", "16 0 4"});
+    CHECK(shown("matrix: {train: [{lr: 0.1}, {lr: 0.2}]}\n", {"train.lr=3"}) == All{"16 0 3"});
+    CHECK(shown("matrix: {train: {lr: 0.1, dropout: 0.5}}\n", {"matrix.train.lr=[3]"}) == All{"16 0.5 3"});
+    const std::string zipped = "matrix: {zip: {model: [{hidden: [8]}, {hidden: [9]}], train.lr: [0.1, 0.2]}}\n";
+    CHECK(shown(zipped, {"model.hidden=[4]"}) == All{"4 0 0.1", "4 0 0.2"});
+    CHECK(shown(zipped, {"matrix.model=[{hidden: [4]}, {hidden: [5]}]"}) ==
+          All{"4 0 0.1", "5 0 0.1", "4 0 0.2", "5 0 0.2"});
+    CHECK(shown("model: {hidden: [8]}\n", {"matrix.model=[{hidden: [4]}, {hidden: [5]}]"}) ==
+          All{"4 0 0.01", "5 0 0.01"});
+    CHECK(shown("matrix: {model.hidden: [[8]]}\n", {"matrix.model=[{hidden: [4]}]"}) == All{"4 0 0.01"});
+    const std::string at_the_top = "train: [{lr: 0.1}, {lr: 0.2, dropout: 0.5}]\n";
+    CHECK(shown(at_the_top, {"train.lr=3"}) == All{"16 0 3", "16 0.5 3"});
+    CHECK(shown(at_the_top, {"matrix.train.lr=[3]"}) == All{"16 0 3", "16 0.5 3"});
+    CHECK(read("dataset: cora\nscheme: mg-gcn\ngpus: 1\nscaling: {strong: [1, 2]}\n", {"matrix.gpus=[4]"})
+              .cells.size() == 1);
 }
 
 TEST_CASE("paths start at the file's folder, may name variables, and are absolute in the cell") {
