@@ -242,11 +242,16 @@ int export_rows(const ExportRequest& request, const GlobalOptions& options) {
     std::string sql = "SELECT * FROM " + request.view;
     std::vector<SqlValue> arguments;
     if (!request.choice.nothing_given()) {
-        // A verification is a trial of its own: it belongs to the chosen trials by its cell.
-        sql += request.view == "cells" || request.view == "verifications"
-                   ? " WHERE cell IN (SELECT c.digest FROM json_each(?1) j JOIN trial t ON t.uuid = j.value "
-                     "JOIN cell c ON c.id = t.cell_id)"
-                   : " WHERE trial IN (SELECT value FROM json_each(?1))";
+        // A verification is a trial of its own, and may be of another cell: it decides for those with its key.
+        const auto of_cells = [](const char* column, const char* known_by) {
+            return fmt::format(
+                " WHERE {} IN (SELECT c.{} FROM json_each(?1) j JOIN trial t ON t.uuid = j.value "
+                "JOIN cell c ON c.id = t.cell_id)",
+                column, known_by);
+        };
+        sql += request.view == "cells"           ? of_cells("cell", "digest")
+               : request.view == "verifications" ? of_cells("key", "verification_key")
+                                                 : " WHERE trial IN (SELECT value FROM json_each(?1))";
         arguments = as_argument(uuids(options, request.choice));
     }
     const bool json_lines = request.output.empty() ? request.json_lines

@@ -12,6 +12,7 @@
 
 #include "record/cell_filter.hpp"
 #include "record/experiments.hpp"
+#include "record/migrations.hpp"
 #include "record/sqlite.hpp"
 #include "record/stored_json.hpp"
 
@@ -146,6 +147,7 @@ std::string uuid_of(const sqlite::Connection& c, std::int64_t trial) {
 }  // namespace
 
 std::string whole_uuid(const std::filesystem::path& database, const std::string& begins) {
+    require_database(database);
     const sqlite::Connection c(database, sqlite::Access::read_only);
     return uuid_of(c, trial_with(c, begins));
 }

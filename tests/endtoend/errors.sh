@@ -75,5 +75,6 @@ refused 2 "small letters" "a plugin name that is none" plugin new strategy "My S
 
 # Queries.
 refused 2 "nowhere.sqlite" "a database that is not there" --database nowhere.sqlite query "SELECT 1"
+refused 2 "nowhere.sqlite" "epochs of a database that is not there" --database nowhere.sqlite query --named epochs 1a2b
 refused 2 "nowhere.sqlite" "the table of a database that is not there" --database nowhere.sqlite table tiny
 echo ok

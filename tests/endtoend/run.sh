@@ -41,10 +41,17 @@ expect_value "SELECT count(*) FROM trial" 10 "the second run adds no row"
 gnnbench plan tiny.yaml
 expect_text out "0 to run (0 trials), 3 present, 1 skipped" "plan afterwards"
 
-# Verifications belong to the chosen trials by their cells; each trial has one that decides about it.
+# Verifications belong to the chosen trials by their keys; each trial has one that decides about it.
 gnnbench results export verifications --experiment tiny
 expect_code 0 "the experiment's verifications"
 [[ "$(tail -n +2 out | wc -l)" -eq 6 ]] || fail "an export has $(tail -n +2 out | wc -l) of 6 verifications: $(cat out)"
+# One serves cells that differ in what it does not depend on, such as seeds: an export of either has it.
+gnnbench --database seeds.sqlite run tiny.yaml --set trials=1 --set gpus=1 --set scheme=serial --set 'seed=[1, 2]'
+expect_code 0 "a run of two seeds"
+for seed in 1 2; do
+    gnnbench --database seeds.sqlite results export verifications --where "cell.seed = $seed"
+    [[ "$(tail -n +2 out | wc -l)" -eq 2 ]] || fail "seed $seed has $(tail -n +2 out | wc -l) of 2 verifications: $(cat out)"
+done
 gnnbench results show "$(ask "SELECT trial FROM trials WHERE purpose = 'measure' AND status = 'ok' LIMIT 1")" --json
 expect_text out '"float64_kernel": "cpu"' "a trial is shown with its combination's verification, not with its late step"
 gnnbench query --named epochs zzz

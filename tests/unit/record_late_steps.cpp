@@ -15,17 +15,17 @@ namespace {
 
 /// A trial with a verification line of its own.
 void add(Database& d, const std::string& uuid, const CellRecord& cell, const char* purpose, const char* status,
-         const json& checks = json::object()) {
+         const json& checks = json::object(), const std::string& reason = "") {
     json begin = samples::trial(uuid, cell);
     begin["purpose"] = purpose;
-    d.apply(
-        std::vector<json>{begin,
-                          {{"type", "verification"},
-                           {"trial", uuid},
-                           {"status", status},
-                           {"reason", status == std::string("failed") ? "after 10 epochs: late-step: off" : ""},
-                           {"checks", checks}},
-                          samples::outcome(uuid)});
+    d.apply(std::vector<json>{
+        begin,
+        {{"type", "verification"},
+         {"trial", uuid},
+         {"status", status},
+         {"reason", status == std::string("failed") ? "after 10 epochs: late-step: off" : reason},
+         {"checks", checks}},
+        samples::outcome(uuid)});
 }
 
 }  // namespace
@@ -57,16 +57,37 @@ TEST_CASE("what a step after a measured trial found counts for its combination, 
     CHECK(status() == VerificationStatus::failed);
     CHECK(in_view() == "failed");
 
-    const auto unverified = [&] { return query(folder / "r.sqlite", named_query("unverified").sql).rows.size(); };
-    CHECK(unverified() == 1);
+    const auto unverified = [&](const std::string& where = "") {
+        return query(folder / "r.sqlite", named_query("unverified").sql, {}, 0, where).rows;
+    };
+    for (const char* where : {"", "gpus = 2"}) {
+        REQUIRE(unverified(where).size() == 1);
+        CHECK(unverified(where)[0].back() == SqlValue(std::string("after 10 epochs: late-step: off")));
+    }
 
     add(d, "m1", c, "measure", "verified");
     add(d, "m3", c, "measure", "unverified");  // cut short
-    CHECK(unverified() == 0);
+    CHECK(unverified().empty());
     CHECK(in_view() == "verified");
     CHECK(status() == VerificationStatus::verified);
     CHECK_FALSE(d.late_step_due(c.verification_key));
     CHECK(d.late_step_due("another key"));
+}
+
+TEST_CASE("the reason of an unverified cell is its verification's, whatever a late step was cut short by") {
+    samples::Folder folder;
+    Database d(folder / "r.sqlite");
+    const CellRecord c = samples::cell("mg-gcn", 2);
+    CellRecord other = c;  // which the same verification serves
+    other.digest += "-other-seed";
+    other.identity["seed"] = 8;
+    add(d, "v0", other, "verify", "unverified", json::object(), "no reference");
+    add(d, "m0", c, "measure", "unverified", json::object(), "cut short");
+    for (const char* where : {"", "seed = 7"}) {
+        const auto rows = query(folder / "r.sqlite", named_query("unverified").sql, {}, 0, where).rows;
+        REQUIRE(rows.size() == 1);
+        CHECK(rows[0].back() == SqlValue(std::string("no reference")));
+    }
 }
 
 TEST_CASE("a late step alone verifies nothing") {
