@@ -65,7 +65,6 @@ struct NumberAxis {
     double place(double x) const {
         return width * (log ? std::log(x / first) / std::log(last / first) : (x - first) / (last - first));
     }
-    bool has(double x) const { return !at.empty() && x >= first && x <= last; }
 };
 
 /// Tics at the points. The last has a label, and the others that would touch neither it nor the one before.
@@ -93,12 +92,12 @@ std::string tics_of(const NumberAxis& axis) {
 
 /// What places have instead of numbers, where lines are interrupted: "OOM, paper: SA at 4, 8; BNS-GCN at 4". Below the figure,
 /// since in it words would run through lines and marks.
-std::vector<std::string> missing_numbers(const FigureData& d, const NumberAxis& axis) {
+std::vector<std::string> missing_numbers(const FigureData& d, const PlotDefinition& plot) {
     std::map<std::string, std::vector<std::string>> series_of;  // by what is there
     for (const FigureSeries& s : d.series) {
         std::map<std::string, std::vector<std::string>> places;
         for (std::size_t i = 0; i < d.x.size(); ++i) {
-            if (!d.x[i] || !axis.has(*d.x[i])) continue;
+            if (!d.x[i] || (plot.log_x && *d.x[i] <= 0)) continue;
             const std::string at = fmt::format("{:g}", *d.x[i]);
             if (!s.words[i].empty() && !s.of(NumberKind::ours)[i] && !s.of(NumberKind::published)[i])
                 places[s.words[i] + (s.papers_words[i] ? ", paper" : "")].push_back(at);
@@ -164,7 +163,7 @@ FigureParts line_parts(const ResolvedTable& r, const FigureData& d, const Figure
     FigureParts f;
     Legend legend(r);
     const NumberAxis axis(d, plot, look.units_across() - 120);
-    below = missing_numbers(d, axis);
+    below = missing_numbers(d, plot);
     f.settings = tics_of(axis) + (plot.log_y ? "" : "set yrange [0:*]\n");
     const auto colours = series_colours(d.series);
     for (std::size_t s = 0; s < d.series.size(); ++s) {
@@ -254,10 +253,10 @@ std::string panel_script(const ResolvedTable& r, const FigureScales& scales,
                     figure.legend.emplace_back(style, name);
             }
         }
+        for (const std::string& missing : missing_numbers(p.data, plot))
+            below.push_back(panels.size() > 1 ? p.title + ": " + missing : missing);
         if (f.plots.empty()) continue;
         const NumberAxis axis(p.data, plot, width);
-        const std::vector<std::string> missing = missing_numbers(p.data, axis);
-        below.insert(below.end(), missing.begin(), missing.end());
         f.settings = tics_of(axis) + (one_range.empty() ? p.y_range : one_range);
         for (const FigureSeries& s : p.data.series) f.settings += fitted_labels(p.data, s, plot);
         figure.panels.emplace_back(p.title, std::move(f));

@@ -136,6 +136,18 @@ public:
         if (kind_ == ScalingQuantity::efficiency) return "ideal: 1";
         return "ideal: " + base + (weak_ ? "" : " ÷ gpus");
     }
+    /// Why no point has a number above 0.
+    std::string_view why_nothing() const {
+        switch (kind_) {
+            case ScalingQuantity::volume:
+                return "all its bytes are 0";
+            case ScalingQuantity::efficiency:
+                return "the time of its base is 0";
+            case ScalingQuantity::time:
+                break;
+        }
+        return "all its times are 0";
+    }
     bool logarithmic() const { return kind_ != ScalingQuantity::efficiency; }
 
     /// Empty: the point has none, such as a time or a volume of 0 on a logarithmic axis.
@@ -310,7 +322,9 @@ std::vector<ScalingPanel> scaling_panels(const ComparisonData& data) {
 bool shows_scaling(const ComparisonData& data) {
     for (const ScalingPanel& panel : scaling_panels(data))
         for (const ScalingLine& line : panel.lines)
-            if (line.points.size() > 1) return true;
+            if (line.points.size() > 1 &&
+                std::ranges::any_of(line.points, [](const ScalingPoint& p) { return p.epoch_s.median > 0; }))
+                return true;
     return false;
 }
 
@@ -322,8 +336,8 @@ std::string scaling_script(const ComparisonData& data, const FigureLook& look, S
     const Quantity quantity(shown, data.scaling.weak(), panels);
     const Extent extent = extent_of(panels, quantity);
     if (extent.high <= 0)
-        throw SpecError(fmt::format("the experiment '{}' has nothing that could be drawn: all its {} are 0",
-                                    data.experiment, shown == ScalingQuantity::volume ? "bytes" : "times"));
+        throw SpecError(fmt::format("the experiment '{}' has nothing that could be drawn: {}", data.experiment,
+                                    quantity.why_nothing()));
     PlotDefinition plot;
     plot.kind = PlotKind::scaling;
     plot.x_label = "GPUs (ranks)";

@@ -32,7 +32,7 @@ struct ScalingPanel {
 /// A cell on one GPU has no partition, so it begins the line of each partitioner of its scheme.
 std::vector<ScalingPanel> scaling_panels(const ComparisonData& data);
 
-/// Whether anything was measured on several numbers of GPUs.
+/// Whether anything was measured on several numbers of GPUs, in a time above 0.
 bool shows_scaling(const ComparisonData& data);
 
 /// What is drawn over GPUs.

@@ -75,6 +75,32 @@ TEST_CASE("what is missing is said below") {
         "plot: {kind: scaling, x_label: GPUs}\n",
         "f,1,b,OOM,,p. 1,-,\nf,1,c,OOM,,p. 1,-,\n");
     CHECK_THAT(two.script(), Contains("OOM, paper: b at 1; c at 1") && !Contains("rotate by 90 front"));
+    const Drawn beyond(  // the last number, and on an axis of powers
+        "rows: {over: gpus, values: [0, 1, 2, 16]}\ncolumns: {over: scheme, values: [a, b]}\n"
+        "plot: {kind: scaling, x_label: GPUs}\n",
+        "f,0,b,OOM,,p. 1,-,\nf,16,b,OOM,,p. 1,-,\n");
+    CHECK_THAT(beyond.script(), Contains("OOM, paper: b at 16\"") && Contains("set xrange [0.83"));
+    const Drawn words(
+        "rows: {over: gpus, values: [8, 16]}\ncolumns: {over: scheme, values: [b]}\nplot: {kind: line}\n",
+        "f,8,b,OOM,,p. 1,-,\nf,16,b,OOM,,p. 1,-,\n");
+    CHECK_THAT(words.script(), Contains("OOM, paper: b at 8, 16"));
+}
+
+TEST_CASE("what is missing below several panels names its panel") {
+    const std::string rows =
+        "rows: [{name: first, where: {scheme: a}}, {name: second, where: {scheme: b}}, {name: third, where: "
+        "{scheme: c}}]\n"
+        "columns:\n"
+        "  - {name: HP 1, section: HP, label: \"1\", where: {gpus: 1}}\n"
+        "  - {name: HP 8, section: HP, label: \"8\", where: {gpus: 8}}\n"
+        "plot: {kind: scaling, over: columns, panels: true}\n";
+    const std::string script =
+        Drawn(rows,
+              "f,first,HP 8,OOM,,p. 1,-,\nf,second,HP 1,5,ms,p. 1,5,\nf,second,HP 8,OOM,,p. 1,-,\n"
+              "f,third,HP 1,OOM,,p. 1,-,\n")
+            .script();
+    CHECK_THAT(script, Contains("first: OOM, paper: HP at 8") && Contains("second: OOM, paper: HP at 8") &&
+                           Contains("third: OOM, paper: HP at 1") && !Contains("set title \"third\""));
 }
 
 TEST_CASE("an x of 0 has no place on an axis of powers") {
