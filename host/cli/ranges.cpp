@@ -34,6 +34,11 @@ CLI::Validator above(double bound) {
     return number_that("", fmt::format("above {}", bound), [bound](double v) { return v > bound; });
 }
 
+CLI::Validator above(double bound, double most) {
+    return number_that("", fmt::format("above {} and at most {}", bound, most),
+                       [=](double v) { return v > bound && v <= most; });
+}
+
 CLI::Validator between(double least, double most) {
     return number_that("", fmt::format("between {} and {}", least, most),
                        [=](double v) { return v >= least && v <= most; });

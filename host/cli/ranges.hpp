@@ -10,6 +10,7 @@ namespace gnnbench {
 
 CLI::Validator at_least(double least);
 CLI::Validator above(double bound);
+CLI::Validator above(double bound, double most);
 CLI::Validator between(double least, double most);
 /// "expected one of svg, png, pdf; found 'pgn'; did you mean 'png'?"
 CLI::Validator one_of(std::vector<std::string> words);

@@ -154,7 +154,7 @@ void add_trial_options(CLI::App& command, const std::shared_ptr<RunChoice>& choi
     command
         .add_option("--timeout", choice->request.timeout_s,
                     "Limit of a trial in seconds, instead of limits.trial_timeout")
-        ->check(between(0.001, 1e9))
+        ->check(above(0, 1e9))
         ->type_name("SECONDS");
 }
 

@@ -300,10 +300,10 @@ constexpr const char* whole_file[] = {"imports", "profiles", "profile"};
 std::string number(double v) { return v == std::floor(v) ? fmt::format("{:.0f}", v) : fmt::format("{}", v); }
 
 std::string range_text(const Range& r) {
-    // A bound that only keeps a number within its type is no bound to a person.
-    const bool low = r.minimum != -infinite, high = r.maximum < 1e9;
+    const bool low = r.minimum != -infinite, high = r.maximum != infinite;
     if (!low && !high) return "";
     if (!high) return (r.open_minimum ? " above " : " of at least ") + number(r.minimum);
+    if (r.open_minimum) return fmt::format(" above {} and at most {}", number(r.minimum), number(r.maximum));
     return fmt::format(" between {} and {}{}", number(r.minimum), number(r.maximum),
                        r.open_maximum ? fmt::format(" ({} excluded)", number(r.maximum)) : "");
 }

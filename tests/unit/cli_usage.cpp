@@ -111,6 +111,10 @@ TEST_CASE("what CLI11 finds wrong is said in words") {
 TEST_CASE("ranges are said as a person says them") {
     CHECK(at_least(1)("0.5") == "expected a number of at least 1; found '0.5'");
     CHECK(above(0)("0") == "expected a number above 0; found '0'");
+    CHECK(above(0, 1e9)("0.0005").empty());
+    CHECK(above(0, 1e9)("1e9").empty());
+    CHECK(above(0, 1e9)("2e9") == "expected a number above 0 and at most 1000000000; found '2e9'");
+    CHECK(above(0, 1e9)("0") == "expected a number above 0 and at most 1000000000; found '0'");
     CHECK(at_least(1)("nan") == "expected a number of at least 1; found 'nan'");
     CHECK(between(0, 1)("0.5").empty());
     CHECK(one_of({"svg", "png", "pdf"})("pgn") ==

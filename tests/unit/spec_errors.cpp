@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include "spec/outline_keys.hpp"
 #include "spec_fakes.hpp"
 
@@ -42,8 +44,9 @@ TEST_CASE("a missing required key is named") {
 }
 
 TEST_CASE("types follow the YAML core schema") {
-    CHECK_THAT(complaint(head + "epochs: many\n"),
-               Equals("exp.yaml:3:9: epochs: expected an integer of at least 1; found the text 'many'"));
+    CHECK_THAT(
+        complaint(head + "epochs: many\n"),
+        Equals("exp.yaml:3:9: epochs: expected an integer between 1 and 1000000000; found the text 'many'"));
     CHECK_THAT(complaint(head + "epochs: \"20\"\n"), Contains("found the text '20'"));
     CHECK_THAT(complaint(head + "epochs: 1e2\n"), Contains("found the real number 1e2; write 100"));
     CHECK_THAT(complaint(head + "epochs:\n"), Contains("exp.yaml:3:1: epochs: ") && Contains("found nothing"));
@@ -66,6 +69,10 @@ TEST_CASE("ranges and words are held") {
     CHECK_THAT(complaint(head + "train: {dropout: 1}\n"),
                Contains("between 0 and 1 (1 excluded); found the integer 1"));
     CHECK_THAT(complaint(head + "train: {lr: 0}\n"), Contains("a number above 0"));
+    for (const char* limit : {"0", "2e9"})
+        CHECK_THAT(complaint(head + fmt::format("limits: {{trial_timeout: {}}}\n", limit)),
+                   Contains("a number above 0 and at most 1000000000; found"));
+    CHECK_THAT(complaint(head + "epochs: 2000000000\n"), Contains("an integer between 1 and 1000000000; found"));
     CHECK_THAT(complaint(head + "train: {weight_decay: [-1, 0]}\n"),
                Contains("of at least 0, or a list with one per layer"));
     CHECK_THAT(complaint(head + "train: {weight_decay: []}\n"), Contains("found an empty list"));
