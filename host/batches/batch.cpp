@@ -59,8 +59,14 @@ std::int64_t most_entries(std::vector<std::int64_t> degrees, std::int64_t count,
     return std::accumulate(degrees.begin(), end, std::int64_t{0});
 }
 
-std::int64_t most_batch_nonzeros(const Problem& p, const BatchSource& source) {
-    const GraphView& graph = p.dataset.graph;
+namespace {
+
+/// What ranks of one process count once.
+struct MostNonzeros {
+    std::shared_ptr<const std::int64_t> count;
+};
+
+std::int64_t counted_most_nonzeros(const GraphView& graph, const BatchSource& source) {
     if (source.fixed_sets() == 0) return most_edges(graph, source.most_vertices()) + source.most_vertices();
     // One epoch has every fixed set.
     std::vector<std::int64_t> set_of(usize(graph.vertices()), -1), nonzeros(usize(source.fixed_sets()));
@@ -78,15 +84,30 @@ std::int64_t most_batch_nonzeros(const Problem& p, const BatchSource& source) {
     return *std::ranges::max_element(nonzeros);
 }
 
+}  // namespace
+
+std::int64_t most_batch_nonzeros(const Problem& p, const BatchSource& source) {
+    return *made_once(p.shared ? &p.shared->of<MostNonzeros>().count : nullptr,
+                      [&] { return counted_most_nonzeros(p.dataset.graph, source); });
+}
+
+/// What ranks of one process have in common.
+struct BatchMaker::FixedSets {
+    std::shared_ptr<const std::vector<FixedSet>> all;
+};
+
 BatchMaker::BatchMaker(const Problem& problem, const BatchSource& source, const BatchSettings& settings)
     : data_(problem.dataset),
       model_(problem.model),
       settings_(settings),
       source_(source),
       subgraphs_(problem.dataset.graph) {
-    fixed_.resize(usize(source.fixed_sets()));
-    for (std::int64_t item = 0; item < source.fixed_sets(); ++item)
-        fixed_[usize(source.fixed_set(item))] = normalised(subgraphs_.induced(source.vertices(item)));
+    fixed_ = made_once(problem.shared ? &problem.shared->of<FixedSets>().all : nullptr, [&] {
+        std::vector<FixedSet> sets(usize(source.fixed_sets()));
+        for (std::int64_t item = 0; item < source.fixed_sets(); ++item)
+            sets[usize(source.fixed_set(item))] = normalised(subgraphs_.induced(source.vertices(item)));
+        return sets;
+    });
 }
 
 BatchMaker::FixedSet BatchMaker::normalised(Subgraph subgraph) const {
@@ -101,7 +122,7 @@ BatchMaker::FixedSet BatchMaker::normalised(Subgraph subgraph) const {
 }
 
 BatchMaker::FixedSet BatchMaker::set_of(std::int64_t item) {
-    if (const std::int64_t set = source_.fixed_set(item); set >= 0) return fixed_[usize(set)];
+    if (const std::int64_t set = source_.fixed_set(item); set >= 0) return (*fixed_)[usize(set)];
     return normalised(subgraphs_.induced(source_.vertices(item)));
 }
 
@@ -109,7 +130,7 @@ std::unique_ptr<Batch> BatchMaker::make(std::int64_t item) {
     FixedSet set = set_of(item);
     auto batch = std::make_unique<Batch>();
     batch->item = item;
-    batch->vertices = gather_vertices(data_, model_, std::move(set.vertices), source_.seeds(item));
+    batch->vertices = gather_vertices(data_, model_, std::move(set.vertices), source_.seeds(item), settings_.features);
     batch->matrices = std::move(set.matrices);
     batch->samples = std::ranges::count(batch->vertices.split, Split::train);
     return batch;

@@ -24,7 +24,9 @@ ClusterBatches cluster_batches(const Problem& p, std::int64_t workers) {
 ClusterWorker::ClusterWorker(const Problem& problem, Rank rank, std::int64_t workers)
     : problem_(problem),
       source_(cluster_batches(problem_, workers)),
-      maker_(problem_, source_, {.diagonal_enhancement = problem_.params.real("diagonal_enhancement")}),
+      maker_(problem_, source_,
+             {.features = rank.backend.holds_values(),
+              .diagonal_enhancement = problem_.params.real("diagonal_enhancement")}),
       training_(problem_, rank, {source_.most_vertices(), most_batch_nonzeros(problem_, source_)}),
       judge_(problem_, rank),
       loader_(prepared_ahead(maker_, rank.backend.trace())) {

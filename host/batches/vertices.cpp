@@ -9,10 +9,10 @@
 namespace gnnbench {
 
 BatchVertices gather_vertices(const DatasetView& data, const ModelSpec& model, std::vector<GlobalId> ids,
-                              const std::optional<std::vector<GlobalId>>& seeds) {
+                              const std::optional<std::vector<GlobalId>>& seeds, bool features) {
     BatchVertices b;
     b.ids = std::move(ids);
-    b.features = host_features(data, model, b.ids, 0, data.feature_count);
+    if (features) b.features = host_features(data, model, b.ids, 0, data.feature_count);
     for (const GlobalId v : b.ids) {
         if (data.multi_label()) {
             const auto labels = data.label_matrix.subspan(usize(value(v) * data.classes), usize(data.classes));
@@ -47,7 +47,10 @@ void DeviceVertices::state_memory(MemoryStatement& m, const DatasetView& data, s
 
 void DeviceVertices::load(const BatchVertices& v) {
     rows_ = v.rows();
-    backend_.upload(std::span<const float>(v.features), features());
+    if (backend_.holds_values())
+        backend_.upload(std::span<const float>(v.features), features());
+    else  // the copy alone, which takes its time
+        backend_.upload_bytes(nullptr, features().data, features().bytes());
     std::vector<std::int64_t> ids;
     for (const GlobalId id : v.ids) ids.push_back(value(id));
     load_list(backend_, ids, ids_);

@@ -31,6 +31,7 @@ struct Batch {
 };
 
 struct BatchSettings {
+    bool features = true;  ///< false: their values are left out, for a back end that holds none
     /// λ: Â's diagonal is multiplied by 1 + λ. (Cluster-GCN, equation 11: Ã + λ diag(Ã))
     double diagonal_enhancement = 0;
 };
@@ -43,11 +44,13 @@ std::string batches_why_unsupported(const Setting& setting);
 std::int64_t most_entries(std::vector<std::int64_t> degrees, std::int64_t count, std::int64_t columns);
 
 /// No batch of a source has more nonzeros of Â: where sets are fixed, edges between vertices of one set, counted, and a
-/// diagonal; else the edges of the most connected vertices.
+/// diagonal; else the edges of the most connected vertices. A problem has one source: where ranks share its set-up, they
+/// count once.
 std::int64_t most_batch_nonzeros(const Problem& problem, const BatchSource& source);
 
 /// Prepares batches of a dataset on the host. The matrices of sets that come again are made once, at construction, and
-/// kept: 12 bytes for each entry within a set, twice where Â is not symmetric.
+/// kept: 12 bytes for each entry within a set, twice where Â is not symmetric. Ranks that share a problem's set-up share
+/// them.
 class BatchMaker {
 public:
     /// `problem`'s data and `source` must outlive it.
@@ -60,6 +63,7 @@ private:
         std::vector<GlobalId> vertices;
         std::shared_ptr<const BatchMatrices> matrices;
     };
+    struct FixedSets;
     FixedSet set_of(std::int64_t item);
     FixedSet normalised(Subgraph subgraph) const;
 
@@ -68,7 +72,7 @@ private:
     BatchSettings settings_;
     const BatchSource& source_;
     SubgraphMaker subgraphs_;
-    std::vector<FixedSet> fixed_;  ///< by BatchSource::fixed_set
+    std::shared_ptr<const std::vector<FixedSet>> fixed_;  ///< by BatchSource::fixed_set
 };
 
 /// Prepares the next batch while the previous one trains. `maker` must outlive it.

@@ -12,7 +12,7 @@ namespace gnnbench {
 /// The data of a batch's vertices on the host, or of a rank's share of them, by row.
 struct BatchVertices {
     std::vector<GlobalId> ids;               ///< ascending
-    std::vector<float> features;             ///< [rows × f_0], normalised as the model wants
+    std::vector<float> features;             ///< [rows × f_0], normalised as the model wants, or none
     std::vector<std::int32_t> labels;        ///< of one label a vertex; else none
     std::vector<std::uint8_t> label_matrix;  ///< [rows × classes] where a vertex may have several; else none
     std::vector<Split> split;                ///< of a train vertex whose loss does not count: Split::none
@@ -20,9 +20,10 @@ struct BatchVertices {
     std::int64_t rows() const { return static_cast<std::int64_t>(ids.size()); }
 };
 
-/// Those of `ids`, ascending. `seeds`: the train vertices whose loss counts, ascending; nothing: all.
+/// Those of `ids`, ascending. `seeds`: the train vertices whose loss counts, ascending; nothing: all. Without `features`
+/// there are none, as a back end that holds no values needs none.
 BatchVertices gather_vertices(const DatasetView& data, const ModelSpec& model, std::vector<GlobalId> ids,
-                              const std::optional<std::vector<GlobalId>>& seeds);
+                              const std::optional<std::vector<GlobalId>>& seeds, bool features = true);
 
 /// Room on the device for the data of up to so many vertices, loaded batch by batch.
 class DeviceVertices {
