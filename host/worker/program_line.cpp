@@ -46,7 +46,7 @@ std::int64_t count(const char* key, const json& value) {
 }
 
 double seconds(const char* key, const json& value) {
-    if (!value.is_number() || value < 0) refuse(key, "seconds from 0", value);
+    if (!value.is_number() || value < 0 || value > 1e12) refuse(key, "seconds from 0 to 1e12", value);
     return value.get<double>();
 }
 

@@ -57,7 +57,9 @@ TEST_CASE("a line that is none says what was found") {
     CHECK(complaint(R"({"epoch": 1, "loss": "1", "wall_s": 1})").find("as 'loss'; found \"1\"") !=
           std::string::npos);
     CHECK(complaint(R"({"epoch": 1, "loss": 1, "wall_s": -1})") ==
-          "expected seconds from 0 as 'wall_s'; found -1");
+          "expected seconds from 0 to 1e12 as 'wall_s'; found -1");
+    CHECK(complaint(R"({"epoch": 1, "loss": 1, "wall_s": 2e12})") ==
+          "expected seconds from 0 to 1e12 as 'wall_s'; found 2000000000000.0");
     CHECK(complaint(R"({"epoch": 1, "loss": 1, "wall_s": 1, "acc": 1})").find("found the key 'acc'") == 0);
     CHECK(complaint(R"({"epoch": 1, "loss": 1, "wall_s": 1, "phases": {"nap": 1}})").find("no phase 'nap'") !=
           std::string::npos);

@@ -11,57 +11,19 @@
 #include <nlohmann/json.hpp>
 
 #include <gnnbench/usize.hpp>
-#include <gnnbench/training/parameters.hpp>
 
 #include "check/bounds.hpp"
 #include "check/checked_backend.hpp"
 #include "check/function_probe.hpp"
 #include "worker/verify/conditioning.hpp"
 #include "worker/records.hpp"
+#include "worker/verify/stepped_case.hpp"
 #include "worker/verify/training_run.hpp"
 
 namespace gnnbench {
 namespace {
 
 using nlohmann::json;
-
-/// The reference on every rank, from rank 0.
-class SharedReference {
-public:
-    SharedReference(const ReferenceResult* known, const VerificationCase& c) {
-        std::uint8_t there = known != nullptr;
-        c.group.broadcast(&there, sizeof there, 0);
-        there_ = there != 0;
-        if (!there_) return;
-        if (known) result_ = *known;
-        const std::string untame = c.group.all_gather(result_.untame)[0];
-        result_.untame = untame;
-        std::vector<double> numbers = {static_cast<double>(result_.loss.size()), result_.learning_rate};
-        share(numbers, c.group);
-        const auto epochs = static_cast<std::size_t>(numbers[0]);
-        result_.learning_rate = numbers[1];
-        result_.loss.resize(epochs);
-        result_.gradient.resize(epochs);
-        result_.scale.resize(epochs);
-        share(result_.loss, c.group);
-        for (std::size_t e = 0; e < epochs; ++e) {
-            ModelWeights& g = result_.gradient[e];
-            if (!known) g = zero_weights(c.problem.model);
-            for (NamedMatrix& m : g.matrices) share(m.values.values, c.group);
-            result_.scale[e].resize(g.matrices.size());
-            share(result_.scale[e], c.group);
-        }
-    }
-    const ReferenceResult* get() const { return there_ ? &result_ : nullptr; }
-
-private:
-    static void share(std::vector<double>& v, const ProcessGroup& group) {
-        group.broadcast(v.data(), v.size() * sizeof(double), 0);
-    }
-
-    bool there_ = false;
-    ReferenceResult result_;
-};
 
 void count_call(Ledger& ledger, std::string_view check) { ++ledger.count(check).calls; }
 
@@ -378,53 +340,16 @@ void verify_workers(const VerificationCase& c, std::unique_ptr<TrainingRun> trai
 
 }  // namespace
 
-namespace {
-
-/// The case with the reference's step size and number of epochs.
-class SteppedCase {
-public:
-    SteppedCase(const VerificationCase& c, const ReferenceResult* reference)
-        : train_(stepping(c.problem.train, reference)),
-          problem_(with(c.problem, train_)),
-          case_(with(c, problem_)) {
-        if (reference) case_.epochs = std::ssize(reference->loss);
-    }
-    SteppedCase(const SteppedCase&) = delete;
-    SteppedCase& operator=(const SteppedCase&) = delete;
-    const VerificationCase& get() const { return case_; }
-
-private:
-    static TrainSpec stepping(TrainSpec train, const ReferenceResult* reference) {
-        if (reference && reference->learning_rate > 0) train.learning_rate = reference->learning_rate;
-        return train;
-    }
-    static Problem with(const Problem& p, const TrainSpec& train) {
-        return {p.dataset, p.index,    p.model,   train,  p.params, p.initial_weights,
-                p.ranks,   p.slowdown, p.threads, p.cost, p.shared};
-    }
-    static VerificationCase with(const VerificationCase& c, const Problem& problem) {
-        return {c.strategy,  problem,        c.group,      c.backend,       c.float64_backend,
-                c.dtype,     c.own_training, c.epochs,     c.separate_wait, c.threads,
-                c.evaluates, c.catalog,      c.approximate};
-    }
-
-    TrainSpec train_;
-    Problem problem_;
-    VerificationCase case_;
-};
-
-}  // namespace
-
 VerifiedTraining verify_training(const VerificationCase& given, const ReferenceResult* known) {
     VerifiedTraining v;
-    const SharedReference shared(known, given);
-    const SteppedCase stepped(given, shared.get());
+    const SteppedCase stepped(given, known);
     const VerificationCase& c = stepped.get();
+    const ReferenceResult* reference = stepped.reference();
     v.learning_rate = c.problem.train.learning_rate;
     const auto ledger = std::make_shared<Ledger>(c.group.rank());
     auto training = std::make_unique<TrainingRun>(c, c.backend(), ledger);
     if (training->advances_together())
-        verify_epochs(c, std::move(training), c.approximate ? nullptr : shared.get(), ledger, v);
+        verify_epochs(c, std::move(training), c.approximate ? nullptr : reference, ledger, v);
     else
         verify_workers(c, std::move(training), ledger, v);
     gather(*ledger, c.group, v);
@@ -435,7 +360,7 @@ VerifiedTraining verify_training(const VerificationCase& given, const ReferenceR
     v.same_bits = largest(c.group, v.same_bits ? 0 : 1) == 0;
     for (const std::string& text : c.group.all_gather(v.rounding))
         if (v.rounding.empty()) v.rounding = text;
-    if (shared.get() && !shared.get()->untame.empty()) v.ill_conditioned = shared.get()->untame;
+    if (reference && !reference->untame.empty()) v.ill_conditioned = reference->untame;
     return v;
 }
 
