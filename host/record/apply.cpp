@@ -167,10 +167,11 @@ void LineApplier::setup(std::int64_t trial, const json& l) {
 void LineApplier::epoch(std::int64_t trial, const json& l) {
     const auto epoch = whole(l, "epoch", 0, most_epochs);
     const json& ranks = l.at("ranks");
-    double slowest_s = 0;
-    for (const json& r : ranks) slowest_s = std::max(slowest_s, seconds_of(r.at("wall_s"), "wall_s"));
+    double wall_s = 0;  // of programs, and by older builds, only the ranks' own
+    for (const json& r : ranks) wall_s = std::max(wall_s, seconds_of(r.at("wall_s"), "wall_s"));
+    if (l.contains("wall_s")) wall_s = seconds_of(l["wall_s"], "wall_s");
     const json& energy = object(l, "energy");
-    add_epoch_.run(trial, epoch, flag(l, "warmup"), real(l, "loss"), slowest_s, integer(l, "steps"),
+    add_epoch_.run(trial, epoch, flag(l, "warmup"), real(l, "loss"), wall_s, integer(l, "steps"),
                    integer(l, "samples"), flag_if_any(l, "as_stated"), real(energy, "host_j"),
                    real(energy, "device_j"));
     if (connection_->changes() == 0) return;  // already present, with all its ranks: a line is one transaction

@@ -43,7 +43,7 @@ std::uint64_t seed(const json& j, const char* key) {
 }
 double seconds_of(const json& value, const char* what) {
     if (!value.is_number() || !(value.get<double>() >= 0) || value.get<double>() > 1e12)
-        refuse(value, what, "seconds from 0");
+        refuse(value, what, "seconds from 0 to 1e12");
     return value.get<double>();
 }
 std::string as_text(const json& j) {

@@ -55,9 +55,13 @@ std::optional<std::int64_t> whole_mean_if_any(const std::vector<double>& v) {
 
 void summarise_trial(sqlite::Connection& c, std::int64_t trial) {
     const EpochSummary s = read_epochs(c, trial);
-    // Epochs of independent workers overlap: several may end with the one batch that a slow worker holds, and only
-    // their sum says something.
-    auto overlap = c.prepare("SELECT EXISTS (SELECT 1 FROM worker_epoch WHERE trial_id = ?)", "summarise a trial");
+    // Where ranks do not end an epoch together, epochs overlap: several may end with the one batch that a slow worker
+    // holds, or with one averaging, and only their sum says something. One then differs from its slowest rank's time.
+    auto overlap = c.prepare(
+        "SELECT EXISTS (SELECT 1 FROM worker_epoch WHERE trial_id = ?1) OR EXISTS (SELECT 1 FROM epoch e WHERE "
+        "trial_id = ?1 AND abs(wall_s - (SELECT max(wall_s) FROM rank_epoch r WHERE r.trial_id = e.trial_id AND "
+        "r.epoch = e.epoch)) > 1e-9 * wall_s)",
+        "summarise a trial");
     overlap.bind(trial);
     const bool overlapping = overlap.step() && overlap.integer(0) != 0;
     c.prepare(

@@ -141,12 +141,21 @@ std::vector<TrainedEpoch> train_run(const Measurement& m, CollectiveTrainer& tra
     return run;
 }
 
+/// When the last rank ended each epoch of a run, in seconds since its beginning. Collective.
+std::vector<double> ends_of(const Measurement& m, std::size_t epochs) {
+    std::vector<double> ends_s;
+    double end_s = 0;
+    for (std::size_t i = 0; i < epochs; ++i) ends_s.push_back(end_s += m.backend.trace().times(i).wall_s);
+    return m.group.maximum(ends_s);
+}
+
 /// Rank 0 writes the line of epoch e, which was number `index` of a run. Collective.
 Step write_epoch(const Measurement& m, const CollectiveTrainer& trainer, const TrainedEpoch& trained,
-                 std::int64_t e, std::size_t index) {
+                 std::int64_t e, std::size_t index, const std::vector<double>& ends_s) {
     const Step step = over_ranks(trained.step, m.group);
     json line = {{"epoch", e},
                  {"warmup", m.warms_up(e)},
+                 {"wall_s", ends_s[index] - (index > 0 ? ends_s[index - 1] : 0)},
                  {"loss", m.backend.holds_values() ? finite_or_null(step.loss) : json(nullptr)},
                  {"steps", trainer.steps(e)},
                  {"samples", step.samples}};
@@ -167,9 +176,10 @@ TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer) {
     TrialEnd end;
     for (bool over = false; !over;) {
         const std::vector<TrainedEpoch> run = train_run(m, trainer, end.epochs);
+        const std::vector<double> ends_s = ends_of(m, run.size());
         for (std::size_t i = 0; i < run.size(); ++i) {
             const std::int64_t e = end.epochs++;
-            const Step step = write_epoch(m, trainer, run[i], e, i);
+            const Step step = write_epoch(m, trainer, run[i], e, i, ends_s);
             // Ranks that read different losses still stop together.
             if (m.group.maximum({std::isfinite(step.loss) ? 0.0 : 1.0})[0] > 0)
                 return {TrialStatus::diverged, fmt::format("the loss of epoch {} is not finite", e)};

@@ -140,14 +140,14 @@ CREATE TABLE trial_rank (
     PRIMARY KEY (trial_id, rank)
 ) STRICT, WITHOUT ROWID;
 
--- One epoch of a trial, all ranks together. One of independent workers lasts from when the last of them left the epochs before to when
--- the last left this one.
+-- One epoch of a trial, all ranks together. Where ranks do not end it together (independent workers; epochs that run on), it lasts from
+-- when the last of them left the epochs before to when the last left this one.
 CREATE TABLE epoch (
     trial_id INTEGER NOT NULL REFERENCES trial ON DELETE CASCADE,
     epoch INTEGER NOT NULL,
     warmup INTEGER NOT NULL,
     loss REAL,                                 -- NULL: not finite
-    wall_s REAL NOT NULL,                      -- maximum over ranks
+    wall_s REAL NOT NULL,                      -- where ranks end it together, the maximum over them
     steps INTEGER,                             -- of all ranks
     samples INTEGER,                           -- train vertices that they were on
     as_stated INTEGER,                         -- counted = stated, of a scheme that states each epoch; else NULL: see stated_volume

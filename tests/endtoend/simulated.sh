@@ -280,3 +280,28 @@ expect_text err "dgx-a100 has 8 devices; --gpus asks for 9" "tune for more ranks
 gnnbench tune far.yaml --machine perlmutter --gpus 8 --scheme mg-gnc
 expect_code 2 "tune an unknown scheme"
 expect_text err "there is no scheme 'mg-gnc'" "tune an unknown scheme"
+
+# Ranks of AllReduce-GCN wait for each other at averagings alone, so epochs add up to when the last rank ended.
+cat >paces.yaml <<'YAML'
+name: paces
+dataset: {generate: dcsbm, name: paces, vertices: 800, average_degree: 12, features: 32, classes: 4}
+model: {layers: sage, hidden: [32]}
+matrix: {scheme: [{name: allreduce-gcn, clusters: 16}, {name: allreduce-gcn, clusters: 16, averaging_interval: 1000}]}
+slowdown: {spread: 1}
+gpus: 4
+partitioner: random
+kernel: {name: simulated, machine: dgx-v100}
+epochs: 12
+warmup: 0
+trials: 1
+YAML
+gnnbench run paces.yaml
+expect_code 0 "ranks out of pace"
+alone="SELECT c.identity ->> '\$.scheme.params.averaging_interval' AS every, t.id, (SELECT sum(wall_s) FROM epoch e WHERE e.trial_id = t.id)
+    AS whole_s, (SELECT max(s) FROM (SELECT sum(wall_s) AS s FROM rank_epoch r WHERE r.trial_id = t.id GROUP BY rank)) AS last_s, (SELECT
+    sum(s) FROM (SELECT max(wall_s) AS s FROM rank_epoch r WHERE r.trial_id = t.id GROUP BY epoch)) AS slowest_s, epoch_s FROM trial t
+    JOIN cell c ON c.id = t.cell_id JOIN experiment x ON x.id = t.experiment_id WHERE x.name = 'paces'"
+expect_value "SELECT count(*) FROM ($alone) WHERE every = 1000 AND abs(whole_s - last_s) < 1e-9 AND whole_s < 0.95 * slowest_s" 1 \
+    "epochs that run on add up to the last rank's end"
+expect_value "SELECT count(*) FROM ($alone) WHERE every = 1000 AND abs(epoch_s - whole_s / 12) < 1e-9" 1 "the mean of such epochs"
+expect_value "SELECT count(*) FROM ($alone) WHERE every = 1 AND abs(whole_s - slowest_s) < 1e-9" 1 "epochs between barriers"

@@ -222,6 +222,19 @@ TEST_CASE("epochs of independent workers overlap, so a trial's time is their mea
     CHECK(rows(folder / "r.sqlite", "SELECT epoch_s FROM trials") == R"([[3.0]])"_json);
 }
 
+TEST_CASE("an epoch that ranks end at different times has the time that its line says, and a trial the mean") {
+    samples::Folder folder;
+    Database d(folder / "r.sqlite");
+    auto lines = samples::whole_trial("t1", samples::cell("allreduce-gcn", 2));
+    // Slowest ranks took 2, 3 and 7 s, but the one that took 3 s had been ahead.
+    for (json& line : lines)
+        if (line["type"] == "epoch" && line["epoch"] == 2) line["wall_s"] = 2.5;
+    CHECK(d.apply(lines).problems.empty());
+    CHECK(rows(folder / "r.sqlite", "SELECT wall_s FROM epoch WHERE NOT warmup ORDER BY epoch") ==
+          R"([[2.0], [2.5], [7.0]])"_json);
+    CHECK(rows(folder / "r.sqlite", "SELECT epoch_s FROM trials") == json{{(2 + 2.5 + 7) / 3}});
+}
+
 TEST_CASE("a line that breaks the contract is named and left out whole") {
     samples::Folder folder;
     Database d(folder / "r.sqlite");

@@ -142,7 +142,8 @@ public:
     virtual std::string notes() const { return {}; }
 };
 
-/// Ranks that advance together, step by step: every call is collective, and each epoch is measured between barriers.
+/// Ranks that advance together, step by step: every call is collective, and each epoch is measured between barriers unless
+/// it runs on into the next.
 class CollectiveTrainer : public Trainer {
 public:
     /// How many steps the epoch has, the same on every rank. One if every step is on the full batch.
@@ -156,8 +157,9 @@ public:
     Step train_epoch_running_on(std::int64_t epoch);
     /// Waits for transfers that later epochs use.
     virtual void finish() {}
-    /// Whether these are to run on into later epochs, as the algorithm's authors let them: a pause between two epochs, in
-    /// which they would cost nothing, is then no part of the algorithm.
+    /// Whether an epoch runs on into the next, as the algorithm's authors let it: transfers that later epochs use, or ranks
+    /// that end an epoch at different times. A pause between two epochs, in which transfers would cost nothing and ranks
+    /// would wait for each other, is then no part of the algorithm.
     virtual bool runs_on() const { return false; }
     /// Adam's and AdamW's moments, as weights() gives the weights. A strategy that is exact gives them, so that a step
     /// can be verified at any time of a training; by default there are none.

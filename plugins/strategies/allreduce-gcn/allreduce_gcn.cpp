@@ -61,6 +61,8 @@ public:
           worker_(p, rank, divided_among(p.params, p.ranks)) {}
 
     std::int64_t steps(std::int64_t) const override { return rounds_.steps(); }
+    /// Algorithm 4 has workers wait for each other at averagings alone, and an epoch may end without one.
+    bool runs_on() const override { return rounds_.interval > 1 && rounds_.workers > 1; }
 
     Step train_step(std::int64_t epoch, std::int64_t step) override {
         const std::int64_t item = rounds_.item(epoch, step, rank_.world.rank());
