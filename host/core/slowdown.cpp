@@ -1,6 +1,7 @@
 #include <gnnbench/slowdown.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numbers>
 
@@ -10,11 +11,11 @@
 
 namespace gnnbench {
 
-double Slowdown::times(int rank, std::int64_t step) const {
+double Slowdown::times(int rank, std::int64_t draw) const {
     const auto named = factor.find(rank);
     const double f = named == factor.end() ? 1.0 : named->second;
     const auto uniform = [&](std::uint32_t number) {
-        return unit_interval(random_word(seed, Draw::slowdown, static_cast<std::uint64_t>(step),
+        return unit_interval(random_word(seed, Draw::slowdown, static_cast<std::uint64_t>(draw),
                                          static_cast<std::uint32_t>(rank), number));
     };
     const double jittered = f * (1 + jitter * (2 * uniform(0) - 1));
@@ -24,18 +25,24 @@ double Slowdown::times(int rank, std::int64_t step) const {
     return jittered * std::exp(spread * z);
 }
 
-double Slowdown::pause_s(int rank, std::int64_t step, double busy_s) const {
-    return std::max(0.0, times(rank, step) - 1) * busy_s;
+double Slowdown::pause_s(int rank, std::int64_t draw, double busy_s) const {
+    return std::max(0.0, times(rank, draw) - 1) * busy_s;
+}
+
+std::int64_t Slowdown::draw_at(std::int64_t step, double now_s) const {
+    return lasts_s > 0 ? static_cast<std::int64_t>(now_s / lasts_s) : step;
 }
 
 void Slowdown::begin_step(const ProcessGroup& ranks, std::int64_t step) const {
-    if (Turns* turns = ranks.turns(); turns && declared()) turns->pace(times(ranks.rank(), step));
+    if (Turns* turns = ranks.turns(); turns && declared())
+        turns->pace(times(ranks.rank(), draw_at(step, turns->now_s())));
 }
 
 void Slowdown::end_step(const ProcessGroup& ranks, std::int64_t step, double busy_s) const {
     if (!declared()) return;
     if (Turns* turns = ranks.turns()) return turns->pace(1);
-    const double pause = pause_s(ranks.rank(), step, busy_s);
+    const double now_s = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    const double pause = pause_s(ranks.rank(), draw_at(step, now_s), busy_s);
     BusyTime spent;
     spent.start();
     while (spent.seconds() < pause) {

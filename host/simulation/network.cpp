@@ -6,6 +6,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "simulation/mpi.hpp"
 #include "simulation/nccl.hpp"
 #include "simulation/rings.hpp"
 
@@ -194,6 +195,7 @@ CollectiveCost cost_of(Collective collective, Wait wait, double total_bytes, con
         cost.transfer_s = total_bytes / chosen.bandwidth;
     } else {
         cost = by_latencies(collective, total_bytes, g, m.links, bandwidth);
+        if (m.links.mpi) cost = mpi_choice(collective, total_bytes, g, m.links, cost);
     }
     // Of what its bytes alone would take of memory and cards, as much less as it is slower.
     const double pace = cost.transfer_s > 0 ? std::min(1., unhindered_s / cost.transfer_s) : 1;

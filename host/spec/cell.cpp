@@ -11,6 +11,7 @@ std::string slowdown_text(const Slowdown& s) {
         text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", rank, factor);
     if (s.jitter > 0) text += fmt::format("{}jitter: {}", text.empty() ? "" : ", ", s.jitter);
     if (s.spread > 0) text += fmt::format("{}spread: {}", text.empty() ? "" : ", ", s.spread);
+    if (s.lasts_s > 0) text += fmt::format(", lasts: {}", s.lasts_s);
     return "{" + text + "}";
 }
 

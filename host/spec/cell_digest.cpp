@@ -103,6 +103,7 @@ private:
         key("factors");
         text_ += json(s->factor).dump();
         member("jitter", s->jitter);
+        if (s->lasts_s > 0) member("lasts", s->lasts_s);
         if (s->spread > 0) member("spread", s->spread);
         text_ += '}';
     }

@@ -37,6 +37,7 @@ json to_json(const DatasetChoice& d, JsonFor use) {
 json to_json(const Slowdown& s, JsonFor) {
     json j{{"factors", s.factor}, {"jitter", s.jitter}, {"label", slowdown_text(s)}};
     if (s.spread > 0) j["spread"] = s.spread;
+    if (s.lasts_s > 0) j["lasts"] = s.lasts_s;
     return j;
 }
 
@@ -136,6 +137,7 @@ void read_slowdown(const json& j, Slowdown& s) {
     o.into("factors", s.factor);
     o.into("jitter", s.jitter);
     if (o.has("spread")) o.into("spread", s.spread);
+    if (o.has("lasts")) o.into("lasts", s.lasts_s);
     o.at("label");
     o.done();
 }

@@ -143,7 +143,7 @@ const Field declared[] = {
      "long. Jitter j multiplies every rank's factor, for each batch, by a number drawn by the seed from 1 − j to "
      "1 "
      "+ j, spread s by e^(s·z), z drawn from a normal distribution; what a real rank would take less time by is "
-     "left out. Shown as text, which is none without a slowdown",
+     "left out. With lasts t both are drawn anew only every t seconds, of virtual time where ranks are simulated. Shown as text, which is none without a slowdown",
      of_identity<&Cell::slowdown>},
 
     {"model.layers", T::word, "gcn", nullptr, true, any, words::layers,
@@ -380,7 +380,7 @@ std::string expectation(const Field& f) {
             return fmt::format("a number{}, or a list with one per layer", range_text(f.range));
         case T::slowdown:
             return "a mapping from ranks to factors of at least 1, with a jitter and a spread between 0 and 1 if "
-                   "there are any: {3: 2, jitter: 0.2}";
+                   "there are any, and for how many seconds drawn numbers last: {3: 2, jitter: 0.2, lasts: 10}";
         case T::dataset:
             return "a dataset: a store's name, {store: name}, {path: file, …}, {generate: kind, …} or {expect: "
                    "profile, …}";

@@ -229,12 +229,17 @@ Read ValueReader::slowdown(const Field& field, const YamlNode& node, const std::
         sound = false;
     };
     for (const YamlEntry& e : node.entries) {
+        if (e.key == "lasts") {
+            if (!to_real(e.value, result.lasts_s) || !Range{0, 1e6}.contains(result.lasts_s))
+                refuse(e.value.place, e, "seconds between 0 and 1000000", describe(e.value));
+            continue;
+        }
         double* const drawn = e.key == "jitter" ? &result.jitter : e.key == "spread" ? &result.spread : nullptr;
         const int rank = rank_of(e.key);
         const Range range = drawn ? Range{0, 1} : Range{1, 1e6};
         double value = 0;
         if (!drawn && rank < 0)
-            refuse(e.place, e, "a rank from 0 to 65535, jitter or spread, as key", fmt::format("'{}'", e.key));
+            refuse(e.place, e, "a rank from 0 to 65535, jitter, spread or lasts, as key", fmt::format("'{}'", e.key));
         else if (!to_real(e.value, value) || !range.contains(value))
             refuse(e.value.place, e, drawn ? "a number between 0 and 1" : "a factor between 1 and 1000000",
                    describe(e.value));
@@ -243,6 +248,7 @@ Read ValueReader::slowdown(const Field& field, const YamlNode& node, const std::
         else if (value > 1)  // 1 is what a rank has that is not named
             result.factor[rank] = value;
     }
+    if (result.jitter == 0 && result.spread == 0) result.lasts_s = 0;  // of nothing drawn
     return sound ? Read(std::move(result)) : std::nullopt;
 }
 

@@ -51,6 +51,17 @@ TEST_CASE("a spread is the deviation of the logarithm of a step's time, a functi
     CHECK(Slowdown{.factor = {}, .jitter = 0, .spread = 0.1}.declared());
 }
 
+TEST_CASE("a drawn pace lasts for as long as it is declared to, else for a step") {
+    const Slowdown each{.factor = {}, .spread = 0.5}, lasting{.factor = {}, .spread = 0.5, .lasts_s = 0.25};
+    CHECK(each.draw_at(7, 100) == 7);
+    for (const std::int64_t step : {0, 7}) {
+        CHECK(lasting.draw_at(step, 0) == 0);
+        CHECK(lasting.draw_at(step, 0.2499) == 0);
+        CHECK(lasting.draw_at(step, 0.25) == 1);
+        CHECK(lasting.draw_at(step, 100) == 400);
+    }
+}
+
 TEST_CASE("jitter stays in its range, reaches its ends, and is a function of seed, rank and step") {
     const Slowdown s{.factor = {{0, 3}}, .jitter = 0.2, .seed = 7};
     Slowdown other = s;

@@ -46,7 +46,7 @@ TEST_CASE("a cell that is not whole is not read") {
 
 TEST_CASE("a worker reads the cell the host wrote") {
     Cell c = sample();
-    c.slowdown = {.factor = {{0, 1.5}, {10, 2}}, .jitter = 0.1};
+    c.slowdown = {.factor = {{0, 1.5}, {10, 2}}, .jitter = 0.1, .spread = 0.5, .lasts_s = 0.25};
     c.dataset.store = "/data/x";
     c.dataset.digest = "abc";
     const nlohmann::json j = to_json(c, JsonFor::worker);
@@ -91,6 +91,7 @@ TEST_CASE("identity is what is measured, not where or how it is shown") {
     CHECK(differs([](Cell& o) { o.separate_wait = true; }));
     CHECK(differs([](Cell& o) { o.slowdown.factor[1] = 2; }));
     CHECK(differs([](Cell& o) { o.slowdown.jitter = 0.1; }));
+    CHECK(differs([](Cell& o) { o.slowdown.lasts_s = 2; }));
     CHECK(to_json(c, JsonFor::identity)["slowdown"]["label"] == "none");
 
     // Once the content is known, where it came from is not part of it.
@@ -169,6 +170,8 @@ TEST_CASE("a digest is that of the identity's JSON without what is only shown") 
     Cell slowed = sample();
     slowed.slowdown = {.factor = {{3, 2}, {10, 1.5}}, .jitter = 0.25};
     CHECK(to_json(slowed, JsonFor::identity)["slowdown"]["label"] == "{3: 2, 10: 1.5, jitter: 0.25}");
+    slowed.slowdown = {.factor = {}, .spread = 0.5, .lasts_s = 0.25};
+    CHECK(to_json(slowed, JsonFor::identity)["slowdown"]["label"] == "{spread: 0.5, lasts: 0.25}");
     Cell sparse = sample();
     sparse.model.sparse_features = true;
     CHECK(cell_from_json(to_json(sparse, JsonFor::worker)).model.sparse_features);
