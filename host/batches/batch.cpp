@@ -130,7 +130,8 @@ std::unique_ptr<Batch> BatchMaker::make(std::int64_t item) {
     FixedSet set = set_of(item);
     auto batch = std::make_unique<Batch>();
     batch->item = item;
-    batch->vertices = gather_vertices(data_, model_, std::move(set.vertices), source_.seeds(item), settings_.features);
+    batch->vertices =
+        gather_vertices(data_, model_, std::move(set.vertices), source_.seeds(item), settings_.features);
     batch->matrices = std::move(set.matrices);
     batch->samples = std::ranges::count(batch->vertices.split, Split::train);
     return batch;

@@ -41,7 +41,8 @@ void Slowdown::begin_step(const ProcessGroup& ranks, std::int64_t step) const {
 void Slowdown::end_step(const ProcessGroup& ranks, std::int64_t step, double busy_s) const {
     if (!declared()) return;
     if (Turns* turns = ranks.turns()) return turns->pace(1);
-    const double now_s = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    const double now_s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     const double pause = pause_s(ranks.rank(), draw_at(step, now_s), busy_s);
     BusyTime spent;
     spent.start();

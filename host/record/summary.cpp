@@ -69,8 +69,8 @@ void summarise_trial(sqlite::Connection& c, std::int64_t trial) {
          "messages_per_epoch = ? WHERE id = ?",
          "store a trial's summary")
         .run(s.wall_s.size(), overlapping ? mean_if_any(s.wall_s) : median_if_any(s.wall_s),
-             median_if_any(s.exposed_comm_s), whole_mean_if_any(s.sent_bytes), whole_mean_if_any(s.messages),
-             trial);
+             overlapping ? mean_if_any(s.exposed_comm_s) : median_if_any(s.exposed_comm_s),
+             whole_mean_if_any(s.sent_bytes), whole_mean_if_any(s.messages), trial);
 
     c.prepare(
          "UPDATE trial SET "

@@ -22,7 +22,7 @@ struct Timeline {
     std::int64_t ranks = 0, threads_per_rank = 0, epoch = 0;
     bool oversubscribed = false;
     std::string simulated_on = {};    ///< the machine whose time this is; empty: it was measured on `machine`
-    double wall_s = 0;                ///< of the slowest rank
+    double wall_s = 0;                ///< until the last rank ended it
     std::vector<TimelineSpan> spans;  ///< by rank, then by beginning
 };
 

@@ -77,7 +77,7 @@ void TrialReader::read(std::span<const json> lines) {
         ranks_reported_ = ranks_reported_ || (type != "trial" && type != "outcome");
         if (type == "epoch") {
             ++progress_.epochs;
-            progress_.epoch_s = slowest_rank_s(line);
+            progress_.epoch_s = line.value("wall_s", slowest_rank_s(line));
             if (!line.value("warmup", false)) measured_epoch_s_.push_back(progress_.epoch_s);
         } else if (type == "worker") {
             worker(line);

@@ -8,49 +8,47 @@ namespace {
 
 int levels(int count) { return static_cast<int>(std::ceil(std::log2(count))); }
 
-/// What trees of a group are made of.
-struct Trees {
-    Trees(const Placement& g, const Links& l)
-        : nodes(g.nodes), among(levels(g.nodes)), within(levels(g.most_on_a_node)), links(l), node(g.within) {}
+CollectiveCost operator+(const CollectiveCost& a, const CollectiveCost& b) {
+    return {.latency_s = a.latency_s + b.latency_s, .transfer_s = a.transfer_s + b.transfer_s};
+}
 
-    /// `rounds`: how often an operation passes through the levels.
-    double latency_s(int rounds_among, int rounds_within) const {
-        return links.base_s + rounds_among * among * links.network_hop_s + rounds_within * within * links.hop_s;
+CollectiveCost faster(const CollectiveCost& a, const CollectiveCost& b) {
+    return b.latency_s + b.transfer_s < a.latency_s + a.transfer_s ? b : a;
+}
+
+/// Ranks that reach each other alike: one of each node, or those of a node.
+struct Tier {
+    int ranks;
+    double hop_s, bandwidth;
+
+    /// So many passes through a tree's levels, each of which sends `bytes` in all.
+    CollectiveCost passes(int count, double bytes) const {
+        return {.latency_s = count * levels(ranks) * hop_s, .transfer_s = bytes > 0 ? bytes / bandwidth : 0};
     }
-    /// Bytes that one rank of each node sends through a network card.
-    double card_s(double bytes) const { return nodes > 1 ? bytes / std::min(links.nic_bandwidth, node) : 0; }
-    /// All ranks of a node have `bytes` from one of them, or their sum at one: level by level, or scattered and gathered.
-    double node_s(double bytes) const { return within > 0 ? std::min(within, 2) * bytes / node : 0; }
-    /// The share of other nodes' bytes.
-    double others() const { return static_cast<double>(nodes - 1) / nodes; }
+    double others() const { return static_cast<double>(ranks - 1) / ranks; }
 
-    int nodes, among, within;
-    const Links& links;
-    double node;  ///< bytes per second between ranks of one
+    /// All have what one had, or one the sum: level by level, or scattered and gathered. So all have the sum: by exchanges at
+    /// each level, or of halves of halves and back.
+    CollectiveCost from_one(double bytes) const {
+        return faster(passes(1, levels(ranks) * bytes), passes(2, 2 * others() * bytes));
+    }
+    /// All have all parts of `bytes` together, or each its part of the sum.
+    CollectiveCost parts(double bytes) const { return passes(1, others() * bytes); }
 };
 
-/// Those of an operation: the faster of two among the nodes.
-CollectiveCost by_trees(Collective c, double bytes, const Trees& t) {
-    const auto faster = [](const CollectiveCost& a, const CollectiveCost& b) {
-        return b.latency_s + b.transfer_s < a.latency_s + a.transfer_s ? b : a;
-    };
-    const double level_by_level = t.among * bytes, halves = 2 * t.others() * bytes;
+CollectiveCost by_trees(Collective c, double bytes, const Tier& nodes, const Tier& within) {
     switch (c) {
         case Collective::broadcast:
         case Collective::reduce:
-            return faster(
-                {.latency_s = t.latency_s(1, 1), .transfer_s = t.card_s(level_by_level) + t.node_s(bytes)},
-                {.latency_s = t.latency_s(2, 1), .transfer_s = t.card_s(halves) + t.node_s(bytes)});
+            return nodes.from_one(bytes) + within.from_one(bytes);
         case Collective::all_reduce:
-            return faster(
-                {.latency_s = t.latency_s(1, 2), .transfer_s = t.card_s(level_by_level) + 2 * t.node_s(bytes)},
-                {.latency_s = t.latency_s(2, 2), .transfer_s = t.card_s(halves) + 2 * t.node_s(bytes)});
+            return within.from_one(bytes) + nodes.from_one(bytes) + within.from_one(bytes);
         case Collective::all_gather:
-        case Collective::reduce_scatter:
-            return {.latency_s = t.latency_s(1, 2),
-                    .transfer_s = t.card_s(t.others() * bytes) + t.node_s(bytes) + t.node_s(bytes / t.nodes)};
+        case Collective::
+            reduce_scatter:  // a node's parts meet at one rank, and all go out from there, or the reverse
+            return within.parts(bytes / nodes.ranks) + nodes.parts(bytes) + within.from_one(bytes);
         case Collective::barrier:
-            return {.latency_s = t.latency_s(1, 2)};
+            return within.passes(2, 0) + nodes.passes(1, 0);
     }
     return {};
 }
@@ -59,8 +57,11 @@ CollectiveCost by_trees(Collective c, double bytes, const Trees& t) {
 
 CollectiveCost mpi_choice(Collective collective, double total_bytes, const Placement& group, const Links& links,
                           const CollectiveCost& ring) {
-    const CollectiveCost trees = by_trees(collective, total_bytes, Trees(group, links));
-    return trees.latency_s + trees.transfer_s < ring.latency_s + ring.transfer_s ? trees : ring;
+    const Tier nodes{group.nodes, links.network_hop_s, std::min(links.nic_bandwidth, group.within)},
+        within{group.most_on_a_node, links.hop_s, group.within};
+    CollectiveCost trees = by_trees(collective, total_bytes, nodes, within);
+    trees.latency_s += links.base_s;
+    return faster(ring, trees);
 }
 
 }  // namespace gnnbench::simulation

@@ -71,7 +71,7 @@ template <auto... path>
 constexpr Access of_verification = of_cell<PartOf::verification, path...>;
 
 /// `given` is set where the key is: without it the value depends on others.
-template <PartOf what, bool Draft::* given, auto... path>
+template <PartOf what, bool Draft::*given, auto... path>
 constexpr Access of_cell_if_given{what,
                                   [](Draft& d, const V& v) {
                                       assign_to<path...>(d.cell, v);
@@ -90,7 +90,7 @@ constexpr Access word_of_cell{what,
                               [](const Cell& c) -> FieldRef {
                                   return std::string_view(all.at(static_cast<std::size_t>(part<path...>(c))));
                               }};
-template <PartOf what, bool Draft::* given, const auto& all, auto... path>
+template <PartOf what, bool Draft::*given, const auto& all, auto... path>
 constexpr Access word_of_cell_if_given{what,
                                        [](Draft& d, const V& v) {
                                            word_of_cell<what, all, path...>.assign(d, v);
@@ -143,7 +143,9 @@ const Field declared[] = {
      "long. Jitter j multiplies every rank's factor, for each batch, by a number drawn by the seed from 1 − j to "
      "1 "
      "+ j, spread s by e^(s·z), z drawn from a normal distribution; what a real rank would take less time by is "
-     "left out. With lasts t both are drawn anew only every t seconds, of virtual time where ranks are simulated. Shown as text, which is none without a slowdown",
+     "left out. With lasts t both are drawn anew only every t seconds, of virtual time where ranks are simulated; "
+     "a pace is relative to a median one, so that some are faster. Shown as text, which is none without a "
+     "slowdown",
      of_identity<&Cell::slowdown>},
 
     {"model.layers", T::word, "gcn", nullptr, true, any, words::layers,

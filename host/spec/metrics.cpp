@@ -9,8 +9,8 @@ using K = MetricKind;
 
 constexpr std::array all_metrics{
     Metric{"epoch_s", "s", K::time,
-           "time of an epoch: the slowest rank's, median over epochs; of independent workers, whose epochs "
-           "overlap, the mean"},
+           "time of an epoch: the slowest rank's, median over epochs; where ranks do not end epochs together, the "
+           "mean"},
     Metric{"training_s", "s", K::time, "all measured epochs together; with `until`, as many as a score took"},
     Metric{"setup_s", "s", K::time, "loading, partitioning and building, before the first epoch"},
     Metric{"load_s", "s", K::time, "of it, reading the data"},

@@ -50,7 +50,7 @@ ordered_json item(const Field& f) {
                     {"properties",
                      {{"jitter", {{"type", "number"}, {"minimum", 0}, {"maximum", 1}, {"default", 0}}},
                       {"spread", {{"type", "number"}, {"minimum", 0}, {"maximum", 1}, {"default", 0}}},
-                      {"lasts", {{"type", "number"}, {"minimum", 0}, {"maximum", 1000000}, {"default", 0}}}}},
+                      {"lasts", {{"type", "number"}, {"minimum", 0.000001}, {"maximum", 1000000}}}}},
                     {"patternProperties",
                      {{"^(0|[1-9][0-9]*)$", {{"type", "number"}, {"minimum", 1}, {"maximum", 1000000}}}}}};
         default:

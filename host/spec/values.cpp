@@ -230,8 +230,8 @@ Read ValueReader::slowdown(const Field& field, const YamlNode& node, const std::
     };
     for (const YamlEntry& e : node.entries) {
         if (e.key == "lasts") {
-            if (!to_real(e.value, result.lasts_s) || !Range{0, 1e6}.contains(result.lasts_s))
-                refuse(e.value.place, e, "seconds between 0 and 1000000", describe(e.value));
+            if (!to_real(e.value, result.lasts_s) || !Range{1e-6, 1e6}.contains(result.lasts_s))
+                refuse(e.value.place, e, "seconds between 0.000001 and 1000000", describe(e.value));
             continue;
         }
         double* const drawn = e.key == "jitter" ? &result.jitter : e.key == "spread" ? &result.spread : nullptr;
@@ -239,7 +239,8 @@ Read ValueReader::slowdown(const Field& field, const YamlNode& node, const std::
         const Range range = drawn ? Range{0, 1} : Range{1, 1e6};
         double value = 0;
         if (!drawn && rank < 0)
-            refuse(e.place, e, "a rank from 0 to 65535, jitter, spread or lasts, as key", fmt::format("'{}'", e.key));
+            refuse(e.place, e, "a rank from 0 to 65535, jitter, spread or lasts, as key",
+                   fmt::format("'{}'", e.key));
         else if (!to_real(e.value, value) || !range.contains(value))
             refuse(e.value.place, e, drawn ? "a number between 0 and 1" : "a factor between 1 and 1000000",
                    describe(e.value));

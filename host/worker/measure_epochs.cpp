@@ -114,12 +114,18 @@ struct TrainedEpoch {
     json energy = {};  ///< of all ranks; null: not known
 };
 
+/// Whether all ranks meet between an epoch and the next, whatever the trainer lets run on. A traced epoch is a run of its
+/// own, so that its spans are of one clock; energy is read where warm-up ends.
+bool pauses_after(const Measurement& m, std::int64_t epoch) {
+    return epoch + 1 == m.epochs() || m.evaluates_after(epoch) || m.traces(epoch) || m.traces(epoch + 1) ||
+           (m.reads_energy() && m.warms_up(epoch) && !m.warms_up(epoch + 1));
+}
+
 /// How many epochs from `first` on follow one another without a pause.
 std::int64_t run_length(const Measurement& m, const CollectiveTrainer& trainer, std::int64_t first) {
     if (!trainer.runs_on()) return 1;
     std::int64_t last = first;
-    while (last + 1 < m.epochs() && last + 1 < first + longest_run && !m.evaluates_after(last) && !m.traces(last))
-        ++last;
+    while (last + 1 < first + longest_run && !pauses_after(m, last)) ++last;
     return last + 1 - first;
 }
 

@@ -1,4 +1,4 @@
--- A trial's epochs: loss, slowest rank's time, all ranks' bytes
+-- A trial's epochs: loss, time until the last rank ended it, all ranks' bytes
 -- argument: TRIAL: its UUID or a prefix of it
 SELECT e.epoch, e.warmup, e.loss, e.wall_s,
        (SELECT sum(v.sent_bytes) FROM rank_volume v WHERE v.trial_id = e.trial_id AND v.epoch = e.epoch AND v.content = 'payload')

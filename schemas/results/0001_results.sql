@@ -99,7 +99,7 @@ CREATE TABLE trial (
     notes TEXT NOT NULL DEFAULT '',
     -- summary over measured (not warm-up) epochs, so that a listing never reads epochs
     measured_epochs INTEGER,
-    epoch_s REAL,                              -- median over epochs of the maximum over ranks
+    epoch_s REAL,                              -- median over epochs; where ranks do not end them together, the mean
     exposed_comm_s REAL,                       -- likewise
     sent_bytes_per_epoch INTEGER,              -- payload, summed over ranks; mean over epochs
     messages_per_epoch INTEGER,

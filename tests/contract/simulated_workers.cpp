@@ -48,6 +48,18 @@ const std::vector<std::pair<std::string, Set>> gossips{
 
 }  // namespace
 
+TEST_CASE("a drawn pace lasts for as long as it is declared to") {
+    const Slowdown each{.factor = {}, .spread = 0.5, .seed = 3},
+        for_ever{.factor = {}, .spread = 0.5, .lasts_s = 1e6, .seed = 3},
+        briefly{.factor = {}, .spread = 0.5, .lasts_s = 1e-3, .seed = 3};
+    const auto alone_s = [](const Slowdown& s) { return last_s(train("gossip-gcn", {}, 1, s)); };
+    const double free_s = alone_s({});
+    // The copies of batches to the device keep their pace.
+    CHECK(alone_s(for_ever) == Approx(free_s * for_ever.times(0, 0)).epsilon(0.05));
+    CHECK(alone_s(briefly) != Approx(alone_s(for_ever)).epsilon(0.01));
+    CHECK(alone_s(briefly) != Approx(alone_s(each)).epsilon(0.001));
+}
+
 TEST_CASE("simulated workers train each batch once, and the same again take the same time to the bit") {
     for (const auto& [name, set] : gossips)
         for (const int workers : {2, 4, 8})

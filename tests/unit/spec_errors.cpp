@@ -132,13 +132,15 @@ TEST_CASE("a slowdown that cannot be is refused where it is written") {
         complaint(head + "slowdown: {3: 2, jitter: 1.5}\n"),
         Contains("exp.yaml:3:26: slowdown.jitter: expected a number between 0 and 1; found the real number 1.5"));
     CHECK_THAT(complaint(head + "slowdown: {jitter: -0.1}\n"), Contains("found the real number -0.1"));
-    CHECK_THAT(complaint(head + "slowdown: {spread: 0.1, lasts: -0.5}\n"),
-               Contains("slowdown.lasts: expected seconds between 0 and 1000000; found the real number -0.5"));
+    CHECK_THAT(
+        complaint(head + "slowdown: {spread: 0.1, lasts: -0.5}\n"),
+        Contains("slowdown.lasts: expected seconds between 0.000001 and 1000000; found the real number -0.5"));
     for (const char* key : {"-1", "03", "3.0", "rank 3", "65536", "99999999999999999999", "jiter"}) {
         INFO(key);
-        CHECK_THAT(complaint(head + "slowdown: {" + key + ": 2}\n"),
-                   Contains("exp.yaml:3:12: slowdown." + std::string(key) +
-                            ": expected a rank from 0 to 65535, jitter, spread or lasts, as key; found '" + key + "'"));
+        CHECK_THAT(
+            complaint(head + "slowdown: {" + key + ": 2}\n"),
+            Contains("exp.yaml:3:12: slowdown." + std::string(key) +
+                     ": expected a rank from 0 to 65535, jitter, spread or lasts, as key; found '" + key + "'"));
     }
     CHECK_THAT(complaint(head + "slowdown: {3: 2, 3: 4}\n"), Contains("given twice"));
     CHECK_THAT(complaint(head + "matrix: {slowdown: [{}, {3: 0}]}\n"), Contains("exp.yaml:3:29: slowdown.3: "));

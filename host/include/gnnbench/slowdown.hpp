@@ -16,7 +16,7 @@ struct Slowdown {
     std::map<int, double> factor;  ///< at least 1; a rank that is not named has 1
     double jitter = 0;             ///< in [0, 1]
     double spread = 0;             ///< standard deviation of the logarithm of a step's time
-    double lasts_s = 0;            ///< seconds, of the ranks' clock, with the same u and z; 0: each step draws them
+    double lasts_s = 0;  ///< seconds, of the ranks' clock, with the same u and z; 0: each step draws them
     std::uint64_t seed = 0;
 
     bool declared() const { return !factor.empty() || jitter > 0 || spread > 0; }

@@ -4,9 +4,9 @@
 /// One for each library that a plugin can link, raised with every change of a class layout, virtual function or enumeration
 /// in its headers: those of this folder and of verbs/, of training/, of batches/. A plugin is refused for the libraries
 /// that it uses, and for no other.
-#define GNNBENCH_CORE_VERSION 27
+#define GNNBENCH_CORE_VERSION 28
 #define GNNBENCH_TRAINING_VERSION 7
-#define GNNBENCH_BATCHES_VERSION 1
+#define GNNBENCH_BATCHES_VERSION 2
 
 #define GNNBENCH_TEXT_(x) #x
 #define GNNBENCH_TEXT(x) GNNBENCH_TEXT_(x)

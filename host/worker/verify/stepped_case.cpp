@@ -51,9 +51,8 @@ Problem with(const Problem& p, const TrainSpec& train) {
 }
 
 VerificationCase with(const VerificationCase& c, const Problem& problem) {
-    return {c.strategy,  problem,        c.group,      c.backend,       c.float64_backend,
-            c.dtype,     c.own_training, c.epochs,     c.separate_wait, c.threads,
-            c.evaluates, c.catalog,      c.approximate};
+    return {c.strategy, problem,         c.group,   c.backend,   c.float64_backend, c.dtype,      c.own_training,
+            c.epochs,   c.separate_wait, c.threads, c.evaluates, c.catalog,         c.approximate};
 }
 
 }  // namespace

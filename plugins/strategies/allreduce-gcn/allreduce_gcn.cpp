@@ -209,6 +209,6 @@ constexpr auto parameters = in_printed_order();
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(strategy, gnnbench::AllReduceGcn, "allreduce-gcn", "2.0.0",
+GNNBENCH_PLUGIN(strategy, gnnbench::AllReduceGcn, "allreduce-gcn", "3.0.0",
                 "AllReduce-GCN: batches of clusters, gradients averaged by all-reduce (thesis on GossipGCN)",
                 gnnbench::parameters.of)
