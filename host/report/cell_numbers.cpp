@@ -123,6 +123,30 @@ std::vector<const ComparisonCell*> CellNumbers::fitting(const Conditions& where)
     return found;
 }
 
+namespace {
+
+bool differ_in_seed_alone(const std::vector<const ComparisonCell*>& cells) {
+    const auto others = [](const ComparisonCell* cell) {
+        CellFields fields = cell->fields;
+        fields.erase("seed");
+        return fields;
+    };
+    return std::ranges::all_of(cells, [&](const ComparisonCell* c) { return others(c) == others(cells.front()); });
+}
+
+/// Several draws of one cell, without intervals of their own, are a sample: two standard errors around their mean.
+void around_mean(std::span<const Estimate> values, Estimate& mean) {
+    if (values.size() < 3 || std::ranges::any_of(values, &Estimate::has_interval)) return;
+    double squares = 0;
+    for (const Estimate& e : values) squares += (e.median - mean.median) * (e.median - mean.median);
+    const auto n = static_cast<double>(values.size());
+    const double error = 2 * std::sqrt(squares / (n - 1) / n);
+    mean.low = mean.median - error;
+    mean.high = mean.median + error;
+}
+
+}  // namespace
+
 std::optional<Estimate> CellNumbers::of_cell(const ComparisonCell& cell, const Measure& measure) const {
     std::vector<double> values;
     for (const std::int64_t trial : cell.ok_trials)
@@ -154,11 +178,13 @@ std::optional<Estimate> CellNumbers::of(ResolvedCell& place, const Measure& m, c
         return std::nullopt;
     }
     std::vector<Estimate> values;
+    std::vector<const ComparisonCell*> numbered;
     for (const ComparisonCell* cell : found) {
         const auto one = of_cell(*cell, m);
         if (!one) continue;
         remark(place, *cell, kind);
         place.cells.push_back(cell);
+        numbered.push_back(cell);
         values.push_back(*one);
     }
     if (values.empty()) {
@@ -173,15 +199,17 @@ std::optional<Estimate> CellNumbers::of(ResolvedCell& place, const Measure& m, c
         place.remarks.push_back(fmt::format("{} of {} cells have no number", all - values.size(), all));
     }
     if (values.size() == 1) return values.front();
-    const auto over = [&](double Estimate::* member) {
+    const auto over = [&](double Estimate::*member) {
         std::vector<double> numbers;
         for (const Estimate& e : values) numbers.push_back(e.*member);
         return combined(m.over_cells, numbers);
     };
-    return Estimate{.trials = std::ranges::min(values, {}, &Estimate::trials).trials,
-                    .median = over(&Estimate::median),
-                    .low = over(&Estimate::low),
-                    .high = over(&Estimate::high)};
+    Estimate all_together{.trials = std::ranges::min(values, {}, &Estimate::trials).trials,
+                          .median = over(&Estimate::median),
+                          .low = over(&Estimate::low),
+                          .high = over(&Estimate::high)};
+    if (m.over_cells == OverCells::mean && differ_in_seed_alone(numbered)) around_mean(values, all_together);
+    return all_together;
 }
 
 std::set<std::string> CellNumbers::graphs(const Measure& measure, const Conditions& where) const {

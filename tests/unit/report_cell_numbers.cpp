@@ -1,4 +1,6 @@
 // A place's number from several cells, and quotients of such numbers.
+#include <cmath>
+
 #include <catch2/catch.hpp>
 
 #include <nlohmann/json.hpp>
@@ -81,6 +83,27 @@ TEST_CASE("numbers of graphs are one for each graph") {
     };
     CHECK_THAT(shown(""), Contains("2 cells match this place"));
     CHECK_THAT(shown(", over_cells: mean"), Contains("r    | 0.2") && !Contains("no number"));
+}
+
+TEST_CASE("a mean over draws has an interval of two standard errors, one over other cells none") {
+    for (const bool draws : {true, false}) {
+        Sample s = sample();
+        int number = 0;
+        for (const double time_s : {0.2, 0.4, 0.3, 0.3}) {
+            s.add("a", 1, {time_s});
+            s.measured.cells.back().fields[draws ? "seed" : "dataset"] = std::to_string(++number);
+        }
+        const ResolvedTable r =
+            resolve(definition("rows: [r]\ncolumns: [{name: x, where: {scheme: a}, cell: {over_cells: mean}}]\n"),
+                    s.measured, "small",
+                    [&](std::int64_t trial, const Measure&) { return std::optional(s.times_s.at(trial)); });
+        const Estimate& e = *r.cells[0][0].ours;
+        CHECK(e.median == Approx(0.3));
+        const double error = draws ? 2 * std::sqrt(0.02 / 3 / 4) : 0;
+        CHECK(e.low == Approx(0.3 - error));
+        CHECK(e.high == Approx(0.3 + error));
+        CHECK_FALSE(e.has_interval());
+    }
 }
 
 TEST_CASE("a quotient has the bounds that its sides' intervals give, and the fewer trials") {
