@@ -295,8 +295,7 @@ void add_export_to(CLI::App& results, const GlobalOptions& options, Action& acti
         ->type_name("VIEW");
     add_choice_options(*command, request->choice);
     command->add_flag("--jsonl", request->json_lines, "As JSON Lines: an object a line (default: CSV)");
-    command->add_flag_callback(
-        "--csv", [request] { request->json_lines = false; }, "As CSV");
+    command->add_flag_callback("--csv", [request] { request->json_lines = false; }, "As CSV");
     command->add_option("-o,--output", request->output, "Into this file: .csv or .jsonl (default: stdout)")
         ->type_name("FILE");
     command

@@ -98,7 +98,7 @@ std::map<std::string, const SideCell*> by_comparison_key(const SideCells& side,
     return all;
 }
 
-std::optional<std::int64_t> agreed(const SideCell& cell, std::optional<std::int64_t> SideTrial::*field) {
+std::optional<std::int64_t> agreed(const SideCell& cell, std::optional<std::int64_t> SideTrial::* field) {
     std::optional<std::int64_t> value;
     for (const auto& [number, t] : cell.trials) {
         if (!(t.*field) || (value && *value != *(t.*field))) return {};

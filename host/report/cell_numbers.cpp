@@ -199,7 +199,7 @@ std::optional<Estimate> CellNumbers::of(ResolvedCell& place, const Measure& m, c
         place.remarks.push_back(fmt::format("{} of {} cells have no number", all - values.size(), all));
     }
     if (values.size() == 1) return values.front();
-    const auto over = [&](double Estimate::*member) {
+    const auto over = [&](double Estimate::* member) {
         std::vector<double> numbers;
         for (const Estimate& e : values) numbers.push_back(e.*member);
         return combined(m.over_cells, numbers);

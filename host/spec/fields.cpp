@@ -71,7 +71,7 @@ template <auto... path>
 constexpr Access of_verification = of_cell<PartOf::verification, path...>;
 
 /// `given` is set where the key is: without it the value depends on others.
-template <PartOf what, bool Draft::*given, auto... path>
+template <PartOf what, bool Draft::* given, auto... path>
 constexpr Access of_cell_if_given{what,
                                   [](Draft& d, const V& v) {
                                       assign_to<path...>(d.cell, v);
@@ -90,7 +90,7 @@ constexpr Access word_of_cell{what,
                               [](const Cell& c) -> FieldRef {
                                   return std::string_view(all.at(static_cast<std::size_t>(part<path...>(c))));
                               }};
-template <PartOf what, bool Draft::*given, const auto& all, auto... path>
+template <PartOf what, bool Draft::* given, const auto& all, auto... path>
 constexpr Access word_of_cell_if_given{what,
                                        [](Draft& d, const V& v) {
                                            word_of_cell<what, all, path...>.assign(d, v);

@@ -301,7 +301,9 @@ TEST_CASE("a claim keeps others out until it is released, and is judged anew the
 TEST_CASE("a dead process's claim is taken over, after what it measured was replayed") {
     samples::Folder folder;
     const auto path = folder / "r.sqlite";
-    { Database make(path); }
+    {
+        Database make(path);
+    }
     const auto lines = samples::whole_trial("t1", sample_cell);
     const auto claims = [&](Journal& journal) {
         Database d(path);
