@@ -44,8 +44,8 @@ CollectiveCost by_trees(Collective c, double bytes, const Tier& nodes, const Tie
         case Collective::all_reduce:
             return within.from_one(bytes) + nodes.from_one(bytes) + within.from_one(bytes);
         case Collective::all_gather:
-        case Collective::
-            reduce_scatter:  // a node's parts meet at one rank, and all go out from there, or the reverse
+        case Collective::reduce_scatter:
+            // A node's parts meet at one rank, and all go out from there, or the reverse.
             return within.parts(bytes / nodes.ranks) + nodes.parts(bytes) + within.from_one(bytes);
         case Collective::barrier:
             return within.passes(2, 0) + nodes.passes(1, 0);

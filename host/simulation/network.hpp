@@ -37,9 +37,9 @@ struct CollectiveCost {
 /// NCCL's rings: nodes of the group one after another, in each node as many rings as the links or the network cards of
 /// the group's devices carry. A ring moves (k−1)/k of the bytes over each of its hops (all-gather, reduce-scatter),
 /// twice that (all-reduce), or all of them (broadcast, reduce). Small all-reduces take a tree, with 2 log₂ nodes steps.
-/// Of machines with Links::nccl_capability algorithm, protocol and latency are NCCL's choice (nccl.hpp), of those with Links::mpi
-/// MPI's (mpi.hpp). Links::groups stand for links and cards. Within a node, a time that was measured of two devices stands for all that;
-/// more of them take a tree of such pairs.
+/// Of machines with Links::nccl_capability algorithm, protocol and latency are NCCL's choice (nccl.hpp), of those with
+/// Links::mpi MPI's (mpi.hpp). Links::groups stand for links and cards. Within a node, a time that was measured of two devices
+/// stands for all that; more of them take a tree of such pairs.
 /// `total_bytes`: of the whole operation, as in docs/volumes.md.
 CollectiveCost cost_of(Collective collective, Wait wait, double total_bytes, const Placement& group,
                        const Machine& machine, NetworkModel model);

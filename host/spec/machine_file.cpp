@@ -47,6 +47,9 @@ public:
         for (const MachineField& f : machine_fields()) number(f);
         for (const MachineCurve& c : machine_curves()) curve(c);
         read_link_tables(root_, file_, numbers_, findings_, machine_);
+        if (machine_.links.mpi && machine_.links.nccl_capability > 0)
+            findings_.add(root_.find("links")->place, "links.mpi",
+                          "stands beside nccl_capability; either MPI moves the messages or NCCL does");
         for (const YamlEntry& e : root_.entries) known(e, "");
         findings_.raise();
         return std::move(machine_);

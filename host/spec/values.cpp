@@ -249,7 +249,10 @@ Read ValueReader::slowdown(const Field& field, const YamlNode& node, const std::
         else if (value > 1)  // 1 is what a rank has that is not named
             result.factor[rank] = value;
     }
-    if (result.jitter == 0 && result.spread == 0) result.lasts_s = 0;  // of nothing drawn
+    if (const YamlNode* lasts = node.find("lasts"); lasts && sound && result.jitter == 0 && result.spread == 0) {
+        findings_.add(lasts->place, key + ".lasts", "is of what is drawn: give a jitter or a spread above 0, too");
+        sound = false;
+    }
     return sound ? Read(std::move(result)) : std::nullopt;
 }
 

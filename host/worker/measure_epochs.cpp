@@ -13,7 +13,11 @@ namespace gnnbench {
 
 using nlohmann::json;
 
-bool Measurement::traces(std::int64_t epoch) const { return std::ranges::count(request.trace_epochs, epoch) > 0; }
+bool Measurement::traces(std::int64_t epoch) const {
+    return std::ranges::count(request.trace_epochs, epoch) > 0 || (traces_last() && epoch + 1 == epochs());
+}
+
+bool Measurement::traces_last() const { return std::ranges::count(request.trace_epochs, last_epoch) > 0; }
 
 bool Measurement::evaluates_after(std::int64_t epoch) const {
     if (!backend.holds_values()) return false;
@@ -193,7 +197,7 @@ TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer) {
         const std::int64_t last = end.epochs - 1;
         over = end.epochs == m.epochs();
         if (m.evaluates_after(last)) over |= patience.over_after(evaluate(m, trainer, last));
-        if (over && m.traces(last_epoch) && !m.traces(last)) write_spans(m, last, run.size() - 1);
+        if (over && m.traces_last() && !m.traces(last)) write_spans(m, last, run.size() - 1);
     }
     if (!m.request.export_folder.empty() && m.backend.holds_values())
         export_results(m.request.export_folder, trainer, m.vertices, m.group);

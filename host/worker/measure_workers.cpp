@@ -90,7 +90,7 @@ private:
                      {"end_s", end_s},
                      {"averagings", std::move(averagings)}});
         m_.record.write_own("worker", std::move(line));
-        if (m_.traces(now_->epoch) || (m_.traces(last_epoch) && now_->epoch + 1 == m_.epochs()))
+        if (m_.traces(now_->epoch))
             m_.record.write_own("worker_spans", {{"epoch", now_->epoch},
                                                  {"rank", m_.group.rank()},
                                                  {"spans", to_json(m_.backend.trace().spans())}});

@@ -31,7 +31,9 @@ struct Measurement {
     bool warms_up(std::int64_t epoch) const { return epoch < request.cell.warmup; }
     /// Whether the energy of epochs is read before and after them.
     bool reads_energy() const { return energy && energy->reads(); }
+    /// Whether this epoch's spans are kept. What is asked for as the last epoch may end earlier, which traces_last() tells.
     bool traces(std::int64_t epoch) const;
+    bool traces_last() const;
     /// Whether the model is evaluated after this epoch, as the cell asks for; the last one always is.
     bool evaluates_after(std::int64_t epoch) const;
 };

@@ -305,3 +305,9 @@ expect_value "SELECT count(*) FROM ($alone) WHERE every = 1000 AND abs(whole_s -
     "epochs that run on add up to the last rank's end"
 expect_value "SELECT count(*) FROM ($alone) WHERE every = 1000 AND abs(epoch_s - whole_s / 12) < 1e-9" 1 "the mean of such epochs"
 expect_value "SELECT count(*) FROM ($alone) WHERE every = 1 AND abs(whole_s - slowest_s) < 1e-9" 1 "epochs between barriers"
+gnnbench run paces.yaml --trace --rerun --where "scheme.averaging_interval = 1000"
+expect_code 0 "ranks out of pace, traced"
+own="SELECT t.id, abs(e.wall_s - (SELECT max(wall_s) FROM rank_epoch r WHERE r.trial_id = t.id AND r.epoch = 11)) < 1e-9 AS alone FROM ($alone) t
+    JOIN epoch e ON e.trial_id = t.id AND e.epoch = 11 WHERE every = 1000"
+expect_value "SELECT count(*) FROM ($own) WHERE alone AND id IN (SELECT trial_id FROM span)" 1 "a traced epoch is a run of its own"
+expect_value "SELECT count(*) FROM ($own) WHERE NOT alone" 1 "the last epoch of a trial without a trace is not"

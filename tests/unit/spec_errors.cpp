@@ -132,6 +132,8 @@ TEST_CASE("a slowdown that cannot be is refused where it is written") {
         complaint(head + "slowdown: {3: 2, jitter: 1.5}\n"),
         Contains("exp.yaml:3:26: slowdown.jitter: expected a number between 0 and 1; found the real number 1.5"));
     CHECK_THAT(complaint(head + "slowdown: {jitter: -0.1}\n"), Contains("found the real number -0.1"));
+    CHECK_THAT(complaint(head + "slowdown: {3: 2, lasts: 0.5}\n"),
+               Contains("slowdown.lasts: is of what is drawn: give a jitter or a spread above 0, too"));
     CHECK_THAT(
         complaint(head + "slowdown: {spread: 0.1, lasts: -0.5}\n"),
         Contains("slowdown.lasts: expected seconds between 0.000001 and 1000000; found the real number -0.5"));

@@ -79,6 +79,7 @@ TEST_CASE("what is wrong with a machine file is said with its place") {
     };
     says("  nics: {", "  nisc: {", "links.nisc: is unknown; allowed:");
     says("  nics: {", "  nisc: {", "links.nics: is missing: network cards of a node");
+    says("  nics: {", "  mpi: {value: 1, source: x}\n  nics: {", "links.mpi: stands beside nccl_capability");
     says("{value: 19.5, source: \"NVIDIA A100 data sheet\"}", "19.5",
          "device.float32_tflops: expected {value: a number, source: where it is from}; found");
     says("{value: 0.9, source", "{value: 1.1, source", "device.stream_efficiency: expected a number in");

@@ -109,8 +109,8 @@ struct Links {
     /// place of the three latencies above; 0: rings and trees of those latencies.
     int nccl_capability = 0;
     bool nccl_amd_host = false;  ///< its hosts' processors are AMD's, which NCCL tells apart
-    bool nccl_ll128_between_nodes =
-        false;         ///< each device has a network card behind its own PCIe switch, which LL128 needs
+    /// Each device has a network card behind its own PCIe switch, which LL128 needs.
+    bool nccl_ll128_between_nodes = false;
     bool mpi = false;  ///< MPI moves messages: collectives take trees where these are faster than rings
     /// Seconds of an operation of two devices of a node by its bytes, where they were measured; by measured_key(). With
     /// "read_rows" and "add_rows" devices of a node read each other's memory in place.
