@@ -340,7 +340,7 @@ std::string figure_script(const ResolvedTable& r, const FigureLook& look,
             parts = line_parts(scales.papers, d, look, below);
             break;
         case PlotKind::bars:
-            parts = bar_parts(scales.papers, d, look);
+            parts = bar_parts(scales.papers, d, look, below);
             break;
         case PlotKind::stacked:
             parts = stacked_parts(scales.papers, d, look);

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/figure_colours.hpp"
 #include "report/format.hpp"
@@ -54,25 +58,73 @@ void put_tics(FigureParts& f, const std::vector<std::string>& labels, const Figu
                               slanted ? " rotate by -30" : "", static_cast<double>(labels.size()) - 0.4);
 }
 
-}  // namespace
+constexpr double line_height = 11;  // of a word, in units of the page
 
-FigureParts bar_parts(const ResolvedTable& r, const FigureData& d, const FigureLook& look) {
-    FigureParts f;
-    Legend legend(r);
-    const PlotDefinition& plot = *r.definition->plot;
-    put_tics(f, d.labels, look);
-    // A slot for each kind of number that a series has anywhere.
-    using Slots = std::array<std::optional<double>, number_kinds.size()>;
+/// A word upright in a place without a bar.
+std::string upright(const std::string& word, double x, const std::string& colour) {
+    return fmt::format("set label {} at first {}, graph 0.02 rotate by 90 front font ',9' tc rgb '{}'\n",
+                       gnuplot_text(word), x, colour);
+}
+
+/// A slot for each kind of number that a series has anywhere, and for its words.
+using Slots = std::array<std::optional<double>, number_kinds.size()>;
+
+bool has_words(const FigureSeries& s, NumberKind kind) {
+    return kind == NumberKind::ours ? s.has_words() : kind == NumberKind::simulated && s.has_simulated_words();
+}
+
+/// Of each series; how many in all.
+std::pair<std::vector<Slots>, double> slots_of(const FigureData& d, bool with_words) {
     std::vector<Slots> slots;
     double count = 0;
     for (const FigureSeries& s : d.series) {
         Slots& slot = slots.emplace_back();
-        for (const NumberKind kind : number_kinds) {
-            const bool words = kind == NumberKind::ours        ? s.has_words()
-                               : kind == NumberKind::simulated ? s.has_simulated_words()
-                                                               : false;
-            if (s.has(kind) || words) slot[usize(kind)] = count++;
-        }
+        for (const NumberKind kind : number_kinds)
+            if (s.has(kind) || (with_words && has_words(s, kind))) slot[usize(kind)] = count++;
+    }
+    return {slots, count};
+}
+
+/// What series have at place i instead of a number: f(series' index, kind, words).
+template <typename F>
+void each_word(const FigureData& d, std::size_t i, F f) {
+    for (std::size_t s = 0; s < d.series.size(); ++s) {
+        const FigureSeries& series = d.series[s];
+        if (!series.words[i].empty() && !series.of(NumberKind::ours)[i])
+            f(s, NumberKind::ours, series.words[i] + (series.papers_words[i] ? ", paper" : ""));
+        if (!series.simulated_words[i].empty() && !series.of(NumberKind::simulated)[i])
+            f(s, NumberKind::simulated, series.simulated_words[i]);
+    }
+}
+
+/// "OOM, paper, at Proteins: DGL; CAGNET".
+std::vector<std::string> words_by_place(const FigureData& d) {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < d.labels.size(); ++i) {
+        std::map<std::string, std::vector<std::string>> series_of;
+        each_word(d, i, [&](std::size_t s, NumberKind kind, const std::string& word) {
+            series_of[word + (kind == NumberKind::simulated ? ", SIMULATED" : "")].push_back(d.series[s].name);
+        });
+        for (const auto& [word, series] : series_of)
+            lines.push_back(fmt::format("{}, at {}: {}", word, d.labels[i], fmt::join(series, "; ")));
+    }
+    return lines;
+}
+
+}  // namespace
+
+FigureParts bar_parts(const ResolvedTable& r, const FigureData& d, const FigureLook& look,
+                      std::vector<std::string>& below) {
+    FigureParts f;
+    Legend legend(r);
+    const PlotDefinition& plot = *r.definition->plot;
+    put_tics(f, d.labels, look);
+    const double units = (look.units_across() - 120) / static_cast<double>(d.labels.size());
+    auto [slots, count] = slots_of(d, true);
+    const bool words_fit = 0.86 / std::max(count, 1.0) * units >= line_height;
+    if (!words_fit) {
+        std::tie(slots, count) = slots_of(d, false);
+        below = words_by_place(d);
     }
     const double width = 0.86 / std::max(count, 1.0);
     const auto colours = bar_colours(d.series);
@@ -83,37 +135,29 @@ FigureParts bar_parts(const ResolvedTable& r, const FigureData& d, const FigureL
                 if (v && *v > 0) smallest = std::min(smallest, *v);
     const double floor = plot.log_y ? std::pow(10, std::floor(std::log10(smallest)) - 0.3) : 0;
     if (plot.log_y) f.settings += fmt::format("set yrange [{}:*]\n", floor);
-    UprightWords upright;
-    const double units = (look.units_across() - 120) / static_cast<double>(d.labels.size());
+    const auto left = [&, &slots = slots](std::size_t s, std::size_t i, NumberKind kind) {
+        return static_cast<double>(i) - 0.43 + slots[s][usize(kind)].value_or(0) * width;
+    };
     for (std::size_t s = 0; s < d.series.size(); ++s) {
         const FigureSeries& series = d.series[s];
-        const auto left = [&](std::size_t i, NumberKind kind) {
-            return static_cast<double>(i) - 0.43 + slots[s][usize(kind)].value_or(0) * width;
-        };
         for (const NumberKind kind : number_kinds) {
             const auto& values = series.of(kind);
             std::string block;
             for (std::size_t i = 0; i < values.size(); ++i)
                 if (values[i] && *values[i] > floor)
-                    block += box(left(i, kind), left(i, kind) + width, floor, *values[i]);
+                    block += box(left(s, i, kind), left(s, i, kind) + width, floor, *values[i]);
             if (!block.empty())
                 f.add(block, "using 1:2:3:4:5:6 " + bar_style(colours[s], kind), legend.name(series, kind));
         }
-        // The legend omits a series that consists of words only.
-        const bool in_legend = std::ranges::any_of(number_kinds, [&](NumberKind k) { return series.has(k); });
-        const std::string named = in_legend ? "" : series.name + ": ";
-        const auto put_words = [&](const std::vector<std::string>& words, NumberKind kind) {
-            for (std::size_t i = 0; i < d.labels.size(); ++i) {
-                if (words[i].empty() || series.of(kind)[i]) continue;
-                const double x = left(i, kind) + width / 2;
-                const bool papers = kind == NumberKind::ours && series.papers_words[i];
-                f.settings += upright.label(named + words[i] + (papers ? ", paper" : ""), x, x * units,
-                                            kind == NumberKind::simulated ? colours[s] : "#555555");
-            }
-        };
-        put_words(series.words, NumberKind::ours);
-        put_words(series.simulated_words, NumberKind::simulated);
     }
+    for (std::size_t i = 0; words_fit && i < d.labels.size(); ++i)
+        each_word(d, i, [&](std::size_t s, NumberKind kind, const std::string& word) {
+            // The legend omits a series that consists of words only.
+            const FigureSeries& series = d.series[s];
+            const bool in_legend = std::ranges::any_of(number_kinds, [&](NumberKind k) { return series.has(k); });
+            f.settings += upright(in_legend ? word : series.name + ": " + word, left(s, i, kind) + width / 2,
+                                  kind == NumberKind::simulated ? colours[s] : "#555555");
+        });
     add_keys(f, legend);
     return f;
 }
@@ -151,9 +195,7 @@ FigureParts stacked_parts(const ResolvedTable& r, const FigureData& d, const Fig
         for (const FigureSeries& s : d.series) {
             const std::string& word = s.words[i].empty() ? s.simulated_words[i] : s.words[i];
             if (word.empty()) continue;
-            f.settings +=
-                fmt::format("set label {} at first {}, graph 0.02 rotate by 90 font ',9' tc rgb '#555555'\n",
-                            gnuplot_text(word), i);
+            f.settings += upright(word, static_cast<double>(i), "#555555");
             break;
         }
     }

@@ -158,23 +158,6 @@ std::vector<std::string> shown_heading(std::vector<std::string> heading, FigureH
     return heading;
 }
 
-std::string UprightWords::label(const std::string& text, double at, double units, const std::string& colour) {
-    constexpr double line_height = 11;
-    const double length = 0.022 * static_cast<double>(display_width(text)) + 0.01;
-    double low = 0.02;
-    for (bool moved = true; moved;) {
-        moved = false;
-        for (const Word& w : placed_)
-            if (std::abs(w.units - units) < line_height && low < w.high && w.low < low + length) {
-                low = w.high;
-                moved = true;
-            }
-    }
-    placed_.push_back({units, low, low + length});
-    return fmt::format("set label {} at first {}, graph {} rotate by 90 front font ',9' tc rgb '{}'\n",
-                       gnuplot_text(text), at, low, colour);
-}
-
 std::size_t panels_across(std::size_t panels, const FigureLook& look) {
     const auto fitting = std::clamp(static_cast<std::size_t>(look.units_across() / least_panel_width),
                                     std::size_t{1}, std::size_t{4});

@@ -57,20 +57,6 @@ struct PanelFigure {
     double panel_height = 215;                                ///< with its title and tics, in units of the page
 };
 
-/// Words upright along an x axis, such as "OOM" where a number is missing. Those that would cover each other stand above
-/// each other.
-class UprightWords {
-public:
-    /// A label at `at`, in the axis' own numbers, which is `units` of the page from its beginning.
-    std::string label(const std::string& text, double at, double units, const std::string& colour);
-
-private:
-    struct Word {
-        double units, low, high;  ///< heights as shares of the graph's
-    };
-    std::vector<Word> placed_;
-};
-
 /// How many panels stand beside each other.
 std::size_t panels_across(std::size_t panels, const FigureLook& look);
 /// How long the x axis of each of so many panels is, in units of the page.

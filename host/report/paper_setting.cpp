@@ -145,9 +145,12 @@ std::string setting_differences(const ResolvedTable& r) {
     std::map<std::string, std::string> scaled;  // our dataset → the paper's
     Pairs hidden, gpus;
     bool both = false, times = false, synthetic = false;
+    // Of tables of ours nothing is said; a paper's figure may have no number that can be read off.
+    const TableDefinition& t = *r.definition;
+    if (t.device.empty() && (!t.show_published || t.published.empty())) return "";
     for (const auto& row : r.cells)
         for (const ResolvedCell& place : row) {
-            if (!place.ours || !r.definition->show_published || r.definition->published.empty()) continue;
+            if (!place.ours || place.counted) continue;  // a count says itself what it is of
             both = true;
             const auto fields = setting_fields(*place.measure);
             times |= fields.size() == 3;

@@ -213,8 +213,7 @@ TEST_CASE("timelines that were measured and simulated have axes of their own, an
     }
 }
 
-TEST_CASE(
-    "bars of one scheme are shades of its colour; words that would cover each other stand above each other") {
+TEST_CASE("bars of one scheme are shades of its colour; words that would cover each other or bars stand below") {
     FigureSeries one, two, other;
     one.scheme = two.scheme = "mg-gcn";
     other.scheme = "cagnet-1d";
@@ -229,11 +228,7 @@ TEST_CASE(
         Drawn("rows: {over: gpus, values: [1, 2]}\ncolumns: [" + columns + "]\nplot: {kind: bars}\n",
               "f,2,c0,6,ms,p. 1,6,\n" + published)
             .script();
-    CHECK_THAT(script, Contains("set label \"c39: OOM, paper\""));
-    std::set<std::string> heights;
-    for (std::size_t at = 0; (at = script.find(", graph ", at)) != std::string::npos; ++at)
-        heights.insert(script.substr(at, script.find(" rotate", at) - at));
-    CHECK(heights.size() > 1);
+    CHECK_THAT(script, Contains("OOM, paper, at 1: c0; c1; c2;") && Contains("c39") && !Contains("rotate by 90"));
 }
 
 TEST_CASE("text cannot become gnuplot commands") {
