@@ -121,7 +121,8 @@ int list_programs(bool as_json) {
 
 void add_machine_programs(CLI::App& machine, Action& action) {
     CLI::App* command = machine.add_subcommand(
-        "programs", "List what released programs do beside their algorithms (kernel: simulated, machine: MACHINE as NAME)");
+        "programs",
+        "List what released programs do beside their algorithms (kernel: simulated, machine: MACHINE as NAME)");
     auto as_json = std::make_shared<bool>(false);
     command->add_flag("--json", *as_json, "As JSON");
     command->callback([&action, as_json] { action = [as_json] { return list_programs(*as_json); }; });

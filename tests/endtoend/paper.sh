@@ -60,6 +60,8 @@ expect_code 2 "claims that are run"
 expect_text err "is a list of a paper's claims" "claims that are run"
 sed -i 's/column: mggcn/column: mg-gcn/' experiments/my-paper/claims.yaml
 
+gnnbench --database none.sqlite table my-paper/table-1
+expect_text out "to measure it: gnnbench run experiments/my-paper/scaling.yaml" "a table without a trial"
 gnnbench --database none.sqlite claims my-paper
 expect_text err "none.sqlite has no trial of these papers' experiments" "claims without a trial"
 gnnbench claims their-paper

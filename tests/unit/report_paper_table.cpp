@@ -244,6 +244,12 @@ TEST_CASE("a table says above what differs from the paper's setting") {
         Contains("ours is not the paper's setting: graph with 1/100 of the vertices; hidden widths 64 for 512; "
                  "ranks 1\n  for 8; kernel cpu, not V100s"));
     CHECK_THAT(text, !Contains("ratio"));
+
+    // A figure of which nobody can read a number is a paper's, too; a table of ours is not.
+    const std::string place = "rows: [r]\ncolumns: [{name: x, where: {scheme: a, dataset: [big, d]}}]\n";
+    CHECK_THAT(s.render_as(definition("device: V100s\n" + place)),
+               Contains("ours is not the paper's setting: other graph (d); kernel cpu, not V100s"));
+    CHECK_THAT(s.render_as(definition(place)), !Contains("not the paper's setting"));
 }
 
 TEST_CASE("a number of another kind than its table's keeps its own unit") {
