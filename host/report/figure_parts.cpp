@@ -133,7 +133,7 @@ Frame frame_of(double content, const std::vector<std::string>& heading, const Fi
     const auto characters = [&](double of_900) { return static_cast<std::size_t>(of_900 * across / 900); };
     std::vector<std::string> below;
     for (std::size_t i = 1; i < heading.size(); ++i)
-        for (const std::string& line : lines_of(heading[i], characters(120))) below.push_back(line);
+        for (const std::string& line : lines_of(heading[i], characters(110))) below.push_back(line);
     const bool titled = !heading.empty() && !heading.front().empty();
     const auto title = titled ? lines_of(heading.front(), characters(92)) : std::vector<std::string>();
     f.top = 18.0 * static_cast<double>(title.size()) + 8;
