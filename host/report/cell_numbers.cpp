@@ -134,15 +134,15 @@ bool differ_in_seed_alone(const std::vector<const ComparisonCell*>& cells) {
     return std::ranges::all_of(cells, [&](const ComparisonCell* c) { return others(c) == others(cells.front()); });
 }
 
-/// Several draws of one cell, without intervals of their own, are a sample: two standard errors around their mean.
-void around_mean(std::span<const Estimate> values, Estimate& mean) {
-    if (values.size() < 3 || std::ranges::any_of(values, &Estimate::has_interval)) return;
-    double squares = 0;
-    for (const Estimate& e : values) squares += (e.median - mean.median) * (e.median - mean.median);
+/// Several draws of one cell, without intervals of their own, are a sample: the mean without each of them.
+WithoutDraw without_each(const std::vector<const ComparisonCell*>& cells, const std::vector<Estimate>& values,
+                         double mean) {
+    WithoutDraw without;
+    if (values.size() < 3 || std::ranges::any_of(values, &Estimate::has_interval)) return without;
     const auto n = static_cast<double>(values.size());
-    const double error = 2 * std::sqrt(squares / (n - 1) / n);
-    mean.low = mean.median - error;
-    mean.high = mean.median + error;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        without[field_text(cells[i]->fields, "seed")] = mean + (mean - values[i].median) / (n - 1);
+    return without;
 }
 
 }  // namespace
@@ -208,8 +208,9 @@ std::optional<Estimate> CellNumbers::of(ResolvedCell& place, const Measure& m, c
                           .median = over(&Estimate::median),
                           .low = over(&Estimate::low),
                           .high = over(&Estimate::high)};
-    if (m.over_cells == OverCells::mean && differ_in_seed_alone(numbered)) around_mean(values, all_together);
-    return all_together;
+    if (m.over_cells == OverCells::mean && differ_in_seed_alone(numbered))
+        place.without = without_each(numbered, values, all_together.median);
+    return place.without.empty() ? all_together : with_errors(all_together, place.without);
 }
 
 std::set<std::string> CellNumbers::graphs(const Measure& measure, const Conditions& where) const {

@@ -1,15 +1,15 @@
 #include "report/claim_verdict.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "record/cell_filter.hpp"
-#include "report/cell_numbers.hpp"
 #include "report/claim_evidence.hpp"
+#include "report/claim_values.hpp"
 #include "report/paper_table.hpp"
 #include "report/units.hpp"
 
@@ -158,58 +158,14 @@ private:
         return most;
     }
 
-    /// The expression's value at place i, with the range that the numbers' intervals leave it: the extremes over all
-    /// combinations of their ends, without bounds where one of these has no value. Empty: some number is a word, or the
-    /// value is not finite.
-    std::optional<Estimate> value_at(std::size_t i) const {
-        const std::vector<std::string> names = claim_.names_in_value();
-        CellFields middle;
-        std::vector<CellFields> cells;
-        for (const std::string& name : names) {
-            const ResolvedCell& place = at(name, i);
-            if (!place.ours) return std::nullopt;
-            middle[name] = place.ours->median;
-        }
-        cells.push_back(middle);
-        constexpr std::size_t most_names = 8;  // 256 combinations
-        const std::size_t corners = names.size() <= most_names ? std::size_t{1} << names.size() : 0;
-        for (std::size_t corner = 0; corner < corners; ++corner) {
-            CellFields fields;
-            for (std::size_t n = 0; n < names.size(); ++n) {
-                const Estimate& e = *at(names[n], i).ours;
-                fields[names[n]] = corner >> n & 1 ? e.high : e.low;
-            }
-            cells.push_back(std::move(fields));
-        }
-        const auto values = CellFilter(cells).values(claim_.value);
-        if (!values.front()) return std::nullopt;
-        Estimate e{.median = *values.front(), .low = *values.front(), .high = *values.front()};
-        for (const auto& v : values) {
-            e.low = std::min(e.low, v.value_or(-INFINITY));
-            e.high = std::max(e.high, v.value_or(INFINITY));
-        }
-        return e;
-    }
-
     Outcome compared() const {
-        std::vector<Estimate> values;
-        const std::size_t wanted = places(claim_.names_in_value());
-        for (std::size_t i = 0; i < wanted; ++i)
-            if (const auto value = value_at(i)) values.push_back(*value);
+        const ClaimValues of_value(claim_, numbers_);
+        const std::vector<Estimate> values = of_value.values();
         Outcome none = undecided(fmt::format("'{}' has no value", claim_.value));
-        if (values.empty() || (values.size() < wanted && claim_.over != OverCells::only)) return none;
-        if (claim_.over != OverCells::only) {
-            const auto over = [&](auto member) {
-                std::vector<double> all;
-                for (const Estimate& e : values) all.push_back(e.*member);
-                return combined(claim_.over, all);
-            };
-            values = {Estimate{
-                .median = over(&Estimate::median), .low = over(&Estimate::low), .high = over(&Estimate::high)}};
-        }
+        if (values.empty()) return none;
         std::vector<Outcome> outcomes;
         std::vector<std::string> shown;
-        if (claim_.over == OverCells::only && values.size() < wanted) outcomes.push_back(std::move(none));
+        if (values.size() < of_value.wanted()) outcomes.push_back(std::move(none));
         for (const Estimate& e : values) {
             shown.push_back(three_digits(e.median));
             outcomes.push_back(compared(e));
@@ -273,6 +229,13 @@ private:
         const double low = a.ours->median, high = b.ours->median;
         if (std::abs(low - high) <= least * std::max(std::abs(low), std::abs(high)))
             return undecided("two numbers differ by a thousandth at most");
+        if (is_over_draws(std::array{&a, &b})) {
+            const OfNumbers difference = [&](const ReadNumber& read) { return std::optional(read(b) - read(a)); };
+            const double error = *two_errors(std::array{&a, &b}, difference);
+            if (std::abs(high - low) <= error)
+                return undecided("two numbers differ by less than two standard errors of their difference");
+            return {low < high ? Ruling::reproduced : Ruling::contradicted, "", ""};
+        }
         if (a.ours->high < b.ours->low) return {};
         if (a.ours->low > b.ours->high) return {Ruling::contradicted, "", ""};
         return undecided("the intervals of two numbers overlap");
@@ -317,7 +280,7 @@ private:
 
     const PaperClaim& claim_;
     EvidenceKind kind_;
-    std::map<std::string, Numbers> numbers_;
+    NumbersByName numbers_;
 };
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <ranges>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -61,6 +63,18 @@ Estimate quotient(const Estimate& a, const Estimate& b) {
     return {.trials = trials, .median = a.median / b.median, .low = a.low / b.high, .high = a.high / b.low};
 }
 
+/// A quotient without each draw; a side that is no mean over draws stays whole. Empty where the sides are over other draws.
+WithoutDraw quotient(const ResolvedCell& a, const ResolvedCell& b) {
+    WithoutDraw without;
+    if (!a.without.empty() && !b.without.empty() &&
+        !std::ranges::equal(a.without | std::views::keys, b.without | std::views::keys))
+        return without;
+    for (const auto& [seed, value] : a.without.empty() ? b.without : a.without)
+        without[seed] = (a.without.empty() ? a.ours->median : a.without.at(seed)) /
+                        (b.without.empty() ? b.ours->median : b.without.at(seed));
+    return without;
+}
+
 /// `change` of an estimate, which may fall as its argument grows; empty where it has no value.
 template <class Change>
 std::optional<Estimate> changed(const Estimate& e, Change&& change) {
@@ -92,8 +106,9 @@ void fill_ratio(ResolvedCell& place, const ResolvedCell& ours, const ResolvedCel
     const Against against = place.measure->against;
     const Estimate speed_up = quotient(*base.ours, *ours.ours);
     std::optional<Estimate> value;
-    if (against == Against::speed_up_over) value = speed_up;
-    if (against == Against::relative_to) value = quotient(*ours.ours, *base.ours);
+    WithoutDraw without;
+    if (against == Against::speed_up_over) value = speed_up, without = quotient(base, ours);
+    if (against == Against::relative_to) value = quotient(*ours.ours, *base.ours), without = quotient(ours, base);
     if (against == Against::efficiency_over || against == Against::karp_flatt_over) {
         const int p = devices(ours), p0 = devices(base);
         if (p == 0 || p0 == 0) {
@@ -110,7 +125,8 @@ void fill_ratio(ResolvedCell& place, const ResolvedCell& ours, const ResolvedCel
     inherit(place, base);
     if (against == Against::efficiency_over || against == Against::karp_flatt_over)
         remark_on_threads(place, ours, base);
-    place.ours = value;
+    place.ours = without.empty() ? *value : with_errors(*value, without);
+    place.without = std::move(without);
 }
 
 /// Partitioning before the first epoch, set against shorter epochs.

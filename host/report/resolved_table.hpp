@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "record/measurements.hpp"
+#include "report/draws.hpp"
 #include "spec/table_definition.hpp"
 
 namespace gnnbench {
@@ -17,6 +18,7 @@ struct ResolvedCell {
     Conditions where;         ///< which cells it is of
     bool measurable = false;  ///< else another system's
     std::optional<Estimate> ours;
+    WithoutDraw without;  ///< where ours is a mean over draws, or a quotient of such
     std::string word;     ///< "OOM": how it ended, in place of our number
     std::string verdict;  ///< "never": a result that is not a number
     std::vector<std::string> remarks, provenance;

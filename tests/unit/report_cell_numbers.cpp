@@ -106,6 +106,29 @@ TEST_CASE("a mean over draws has an interval of two standard errors, one over ot
     }
 }
 
+TEST_CASE("a quotient over draws has two standard errors of itself, those of one seed set against each other") {
+    Sample s = sample();
+    const auto draw = [&](const char* scheme, double time_s, int seed) {
+        s.add(scheme, 1, {time_s});
+        s.measured.cells.back().fields["seed"] = std::to_string(seed);
+    };
+    const double a[] = {0.2, 0.4, 0.3}, b[] = {0.1, 0.2, 0.15};
+    for (int i = 0; i < 3; ++i) draw("a", a[i], i), draw("b", b[i], i);
+    const auto quotient = [&](const std::string& against) {
+        const ResolvedTable r =
+            resolve(definition("rows: [r]\ncolumns: [{name: x, where: {scheme: a}, cell: {over_cells: mean, " +
+                               against + ": {scheme: b}}}]\n"),
+                    s.measured, "small",
+                    [&](std::int64_t trial, const Measure&) { return std::optional(s.times_s.at(trial)); });
+        return *r.cells[0][0].ours;
+    };
+    CHECK(quotient("relative_to").low == Approx(2));  // twice as long, draw for draw
+    CHECK(quotient("relative_to").high == Approx(2));
+    CHECK(quotient("speed_up_over").high == Approx(0.5));
+    draw("b", 0.15, 9);  // the sides are over other draws: as if nothing were known of what they have in common
+    CHECK(quotient("relative_to").low < 1.7);
+}
+
 TEST_CASE("a quotient has the bounds that its sides' intervals give, and the fewer trials") {
     Sample s = sample();
     s.add("a", 1, {0.010, 0.012, 0.008});
