@@ -143,17 +143,19 @@ std::string points_of(const FigureData& d, const FigureSeries& s, NumberKind kin
     return points(d, s.of(kind), kind == NumberKind::published ? s.disputed : std::vector<bool>(), plot);
 }
 
-/// Names the simulated points that constants of the machine were fitted to: nobody shall take them for predictions.
-std::string fitted_labels(const FigureData& d, const FigureSeries& s, const PlotDefinition& plot) {
-    std::string labels;
-    const auto& y = s.of(NumberKind::simulated);
-    for (std::size_t i = 0; i < y.size(); ++i)
-        if (s.fitted[i] && y[i] && d.x[i] && (!plot.log_y || *y[i] > 0))
-            labels += fmt::format(
-                "set label \"fitted\" at first {}, first {} right offset -0.8,0.5 front font ',9' tc rgb "
-                "'#555555'\n",
-                *d.x[i], *y[i]);
-    return labels;
+/// A ring around simulated points that constants of the machine were fitted to: nobody shall take them for predictions.
+constexpr const char* ring = "with points pt 6 ps 2.6 lw 1.5 lc rgb '#555555'";
+constexpr const char* fitted = "fitted, no prediction";
+
+std::string fitted_points(const FigureData& d, const PlotDefinition& plot) {
+    std::string block;
+    for (const FigureSeries& s : d.series) {
+        const auto& y = s.of(NumberKind::simulated);
+        for (std::size_t i = 0; i < y.size(); ++i)
+            if (s.fitted[i] && y[i] && d.x[i] && (!plot.log_y || *y[i] > 0))
+                block += fmt::format("{} {}\n", *d.x[i], *y[i]);
+    }
+    return block;
 }
 
 /// `below`: gets what there is no room for in the figure.
@@ -170,8 +172,9 @@ FigureParts line_parts(const ResolvedTable& r, const FigureData& d, const Figure
         for (const NumberKind kind : number_kinds)
             if (const std::string block = points_of(d, d.series[s], kind, plot); !block.empty())
                 f.add(block, "using 1:2 " + line_style(colours[s], s, kind), legend.name(d.series[s], kind));
-        f.settings += fitted_labels(d, d.series[s], plot);
     }
+    if (const std::string block = fitted_points(d, plot); !block.empty())
+        f.add(block, fmt::format("using 1:2 {}", ring), fitted);
     for (const auto& [kind, name] : legend.kinds()) f.add_key(key_style(kind), name);
     return f;
 }
@@ -237,6 +240,7 @@ std::string panel_script(const ResolvedTable& r, const FigureScales& scales,
     // Ratios of toys and of the paper's graphs are compared; their times would not fit one axis.
     const std::string one_range = axis_unit(r) == "×" && !series.empty() ? common_y_range(all_series, plot) : "";
     std::vector<std::string> below;
+    bool any_fitted = false;
     for (const PanelData& p : panels) {
         FigureParts f;
         for (const FigureSeries& s : p.data.series) {
@@ -258,10 +262,14 @@ std::string panel_script(const ResolvedTable& r, const FigureScales& scales,
         if (f.plots.empty()) continue;
         const NumberAxis axis(p.data, plot, width);
         f.settings = tics_of(axis) + (one_range.empty() ? p.y_range : one_range);
-        for (const FigureSeries& s : p.data.series) f.settings += fitted_labels(p.data, s, plot);
+        if (const std::string block = fitted_points(p.data, plot); !block.empty()) {
+            f.add(block, fmt::format("using 1:2 {}", ring), "");
+            any_fitted = true;
+        }
         figure.panels.emplace_back(p.title, std::move(f));
     }
     for (const auto& [kind, name] : legend.kinds()) figure.legend.emplace_back(key_style(kind), name);
+    if (any_fitted) figure.legend.emplace_back(ring, fitted);
     return assembled_panels(figure, plot, with_lines(heading, below), look);
 }
 

@@ -146,7 +146,10 @@ TEST_CASE("measured, simulated and published numbers are told apart, and a key n
                            Contains("dt '.' pt 2 ps 1.3 notitle"));
     CHECK_THAT(script, Contains("title \"measured\"") && Contains("title \"SIMULATED on perlmutter\"") &&
                            Contains("title \"published\"") && !Contains("(paper)"));
-    CHECK_THAT(script, Contains("SIMULATED on perlmutter: predicted by a model"));
+    CHECK_THAT(script, Contains("SIMULATED on perlmutter: predicted by a model") && !Contains("fitted"));
+    const std::string fitted = drawn("fitted_to: {gpus: 1}\nplot: {kind: scaling}\n");
+    CHECK_THAT(fitted, Contains("1 8\nEOD") && Contains("pt 6 ps 2.6") &&
+                           Contains("title \"fitted, no prediction\""));
     const std::string bars = drawn("plot: {kind: bars}\n");
     CHECK_THAT(bars, Contains("fs solid 0.9") && Contains("fs solid 0.25") && Contains("fs pattern 4") &&
                          Contains("set label \"OOM\""));
