@@ -173,9 +173,10 @@ FigureParts line_parts(const ResolvedTable& r, const FigureData& d, const Figure
             if (const std::string block = points_of(d, d.series[s], kind, plot); !block.empty())
                 f.add(block, "using 1:2 " + line_style(colours[s], s, kind), legend.name(d.series[s], kind));
     }
-    if (const std::string block = fitted_points(d, plot); !block.empty())
-        f.add(block, fmt::format("using 1:2 {}", ring), fitted);
+    const std::string rings = fitted_points(d, plot);
+    if (!rings.empty()) f.add(rings, fmt::format("using 1:2 {}", ring), "");
     for (const auto& [kind, name] : legend.kinds()) f.add_key(key_style(kind), name);
+    if (!rings.empty()) f.add_key(ring, fitted);
     return f;
 }
 

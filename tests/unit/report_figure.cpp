@@ -148,8 +148,8 @@ TEST_CASE("measured, simulated and published numbers are told apart, and a key n
                            Contains("title \"published\"") && !Contains("(paper)"));
     CHECK_THAT(script, Contains("SIMULATED on perlmutter: predicted by a model") && !Contains("fitted"));
     const std::string fitted = drawn("fitted_to: {gpus: 1}\nplot: {kind: scaling}\n");
-    CHECK_THAT(fitted, Contains("1 8\nEOD") && Contains("pt 6 ps 2.6") &&
-                           Contains("title \"fitted, no prediction\""));
+    CHECK_THAT(fitted,
+               Contains("1 8\nEOD") && Contains("pt 6 ps 2.6") && Contains("title \"fitted, no prediction\""));
     const std::string bars = drawn("plot: {kind: bars}\n");
     CHECK_THAT(bars, Contains("fs solid 0.9") && Contains("fs solid 0.25") && Contains("fs pattern 4") &&
                          Contains("set label \"OOM\""));
