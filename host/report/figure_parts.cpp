@@ -15,7 +15,7 @@ constexpr double least_panel_width = 180;  ///< in units of the page
 constexpr double legend_row = 20;          ///< as gnuplot draws one, in units of the page
 // In units of the page: the label of the panels' y axes, and what is left free at the right; of a panel, what its tics
 // take at the left, and what is left free.
-constexpr double y_label = 26, page_right = 6, panel_left = 46, panel_right = 8;
+constexpr double y_label = 34, page_right = 6, panel_left = 46, panel_right = 8;
 
 double panel_width(std::size_t across, const FigureLook& look) {
     return (look.units_across() - y_label - page_right) / static_cast<double>(across);
@@ -202,9 +202,10 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
         const double top = frame.top + legend + row * panel, left = y_label + column * width;
         plots += fmt::format(
             "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n"
-            "set bmargin at screen {:.4f}\nset title {} font ',12' offset 0,-0.6\n",
+            "set bmargin at screen {:.4f}\nset title {} font ',{}' offset 0,-0.6\n",
             (left + panel_left) / width_units, (left + width - panel_right) / width_units,
-            1 - (top + 20) / frame.height, 1 - (top + panel - 48) / frame.height, gnuplot_text(title));
+            1 - (top + 20) / frame.height, 1 - (top + panel - 48) / frame.height, gnuplot_text(title),
+            8.2 * static_cast<double>(display_width(title)) > width - 40 ? 10 : 12);
         plots += parts.settings;
         std::string own = parts.blocks;
         std::vector<std::string> drawn = parts.plots;
