@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Python environments for the frameworks that full_batch.py trains with, and for mtkahypar_partition.py; nothing else of
 # gnnbench needs them.
-# usage: setup.sh pyg|dgl|mtkahypar [--yes]      without --yes it says what it would do, and how much it is
+# usage: setup.sh pyg|dgl|mtkahypar [--yes]      without --yes it says what it would do, and how much it is; 0: it is there
 #
 # They lie in $GNNBENCH_BASELINES, else in gnnbench/baselines of the user's cache, one folder each; delete a folder to be
 # rid of it. The packages are PyPI's, whose builds of PyTorch for Linux bring the CUDA libraries along and run on CPUs too.
@@ -30,13 +30,13 @@ case "${1:-}" in
 esac
 folder="${GNNBENCH_BASELINES:-${XDG_CACHE_HOME:-$HOME/.cache}/gnnbench/baselines}/$1"
 
-if [[ "${2:-}" != --yes ]]; then
-    say "would make a Python environment in $folder with ${packages[*]} from PyPI: $size. To do so: $0 $1 --yes"
-    exit 2
-fi
 if [[ -x "$folder/bin/python" && -e "$folder/complete" ]]; then
     say "$folder is there already"
     exit 0
+fi
+if [[ "${2:-}" != --yes ]]; then
+    say "would make a Python environment in $folder with ${packages[*]} from PyPI: $size. To do so: $0 $1 --yes"
+    exit 2
 fi
 python3 -c 'import ensurepip, venv' 2>/dev/null || {
     say "python3 cannot make environments; install it whole (Debian: python3-venv)"

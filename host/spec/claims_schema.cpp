@@ -54,9 +54,9 @@ have several relations, all of which have to hold.
 A claim is judged twice, by what was measured and by what was simulated, and both are counted. The measured numbers of one
 claim are of one profile: `paper`, unless `small` has more of them. Of measured numbers an order or a bound is decided only
 where the whole confidence interval agrees, of a quotient those of both sides; simulated numbers have an order where they
-differ by more than a thousandth, means over three seeds or more by more than two standard errors of their difference: of
-the jackknife, which leaves one seed at a time out of all numbers at once. These cannot carry a claim, and leave it
-undecided:
+differ by more than a thousandth, means over three seeds or more by more than two standard errors of their difference, and
+a bound where the value is as far from it: errors of the jackknife, which leaves one seed at a time out of all numbers at
+once. These cannot carry a claim, and leave it undecided:
 
 - numbers of another setting than the paper's (`ours ÷ paper` would not stand beside them), unless `settings` has `scaled`;
 - times of more ranks × threads than cores, times of different numbers of CPU ranks, which are shares of one machine, and

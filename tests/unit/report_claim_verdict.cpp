@@ -1,84 +1,14 @@
 // What decides a claim, and what cannot carry it, from cells made by hand.
 #include <catch2/catch.hpp>
 
-#include <map>
-#include <memory>
-
-#include "report/claim_verdict.hpp"
 #include "report/claims_list.hpp"
-#include "report/draws.hpp"
+#include "report_claim_samples.hpp"
 
 using namespace gnnbench;
+using namespace gnnbench::claim_samples;
 using Catch::Contains;
 
 namespace {
-
-Measure measure_of(const std::string& metric, const std::string& unit) {
-    Measure m;
-    m.metric = metric;
-    m.unit = unit;
-    return m;
-}
-
-/// A number of a table, of one cell.
-struct Made {
-    Measure measure = measure_of("epoch_s", "s");
-    ComparisonCell cell;
-    Published given;
-    ResolvedCell place;
-};
-
-/// Numbers by row, all in table "t" and column "c".
-class Numbers {
-public:
-    Made& add(const std::string& row, std::vector<double> trials, int gpus = 1,
-              const std::string& published = "") {
-        Made& m = *made_.emplace(row, std::make_unique<Made>()).first->second;
-        m.cell.gpus = gpus;
-        m.cell.fields = {{"kernel", std::string("cuda")}};
-        m.cell.verification.status = VerificationStatus::verified;
-        if (!trials.empty()) m.place.ours = estimate(trials);
-        if (!published.empty()) {
-            m.given.text = published;
-            m.given.unit = "s";
-            m.place.given = &m.given;
-            if (published != "OOM") m.given.value = m.place.published = std::stod(published);
-        }
-        m.place.measure = &m.measure;
-        m.place.cells = m.place.own = {&m.cell};
-        m.place.papers_setting = true;
-        return m;
-    }
-    Made& simulated(const std::string& row, double value) {
-        Made& m = add(row, {value});
-        m.cell.simulated = "dgx-v100";
-        return m;
-    }
-    Made& at(const std::string& row) { return *made_.at(row); }
-
-    JudgedClaim judged(const PaperClaim& claim) const {
-        return judge(
-            claim, [&](const std::string&, const std::string& row, const std::string&, EvidenceKind kind) {
-                const auto found = made_.find(row);
-                const bool fits = found != made_.end() &&
-                                  found->second->cell.simulated.empty() == (kind == EvidenceKind::measured);
-                return fits ? &found->second->place : nullptr;
-            });
-    }
-    Ruling ruling(const PaperClaim& claim) const { return judged(claim).decisive().ruling; }
-    std::string why(const PaperClaim& claim) const { return judged(claim).measured.why; }
-
-private:
-    std::map<std::string, std::unique_ptr<Made>> made_;
-};
-
-/// `numbers`: rows by name.
-PaperClaim about(std::map<std::string, std::vector<std::string>> numbers) {
-    PaperClaim c;
-    c.id = "c";
-    for (auto& [name, rows] : numbers) c.numbers[name] = {"t", rows, {"c"}, {}};
-    return c;
-}
 
 PaperClaim quotient(double factor) {
     PaperClaim c = about({{"a", {"a"}}, {"b", {"b"}}});
@@ -289,54 +219,6 @@ TEST_CASE("simulated numbers that differ in their last digits have no order") {
     n.simulated("c", 1.01);
     c.numbers["high"].rows = {"c"};
     CHECK(n.ruling(c) == Ruling::reproduced);
-}
-
-/// A simulated mean over draws, which differ in their seed.
-void mean_of(Numbers& n, const std::string& row, const std::map<std::string, double>& draws) {
-    double sum = 0;
-    for (const auto& [seed, value] : draws) sum += value;
-    const auto count = static_cast<double>(draws.size());
-    ResolvedCell& place = n.simulated(row, sum / count).place;
-    place.without.clear();
-    for (const auto& [seed, value] : draws) place.without[seed] = (sum - value) / (count - 1);
-    place.ours = with_errors(*place.ours, place.without);
-}
-
-TEST_CASE("what draws have in common is no doubt about a quotient, an order or a growth") {
-    Numbers n;
-    mean_of(n, "a", {{"1", 1.0}, {"2", 2.0}, {"3", 3.0}, {"4", 4.0}});
-    mean_of(n, "b", {{"1", 1.31}, {"2", 2.59}, {"3", 3.89}, {"4", 5.21}});  // 1.3 times as much, draw for draw
-    REQUIRE(n.at("a").place.ours->high > n.at("b").place.ours->low);
-    PaperClaim bound = about({{"a", {"a"}}, {"b", {"b"}}});
-    bound.value = "b / a";
-    bound.at_least = 1.29;
-    CHECK(n.ruling(bound) == Ruling::reproduced);
-    bound.at_least = 1.31;
-    CHECK(n.ruling(bound) == Ruling::within_2);
-    PaperClaim order = about({{"low", {"a"}}, {"high", {"b"}}});
-    order.order = {"low", "high"};
-    CHECK(n.ruling(order) == Ruling::reproduced);
-    order.order = {"high", "low"};
-    CHECK(n.ruling(order) == Ruling::contradicted);
-    PaperClaim growth = about({{"many", {"a", "b"}}});
-    growth.rises = "many";
-    CHECK(n.ruling(growth) == Ruling::reproduced);
-    bound.numbers = {{"a", {"t", {"a", "a"}, {"c"}, {}}}, {"b", {"t", {"b", "b"}, {"c"}, {}}}};
-    bound.at_least = 1.29;
-    bound.over = OverCells::geometric_mean;
-    CHECK(n.ruling(bound) == Ruling::reproduced);
-
-    // The same draws in another order have nothing in common, and those of other seeds may have nothing.
-    mean_of(n, "b", {{"4", 1.31}, {"3", 2.59}, {"2", 3.89}, {"1", 5.21}});
-    CHECK(n.ruling(order) == Ruling::undecided);
-    CHECK_THAT(n.judged(order).simulated.why, Contains("two standard errors of their difference"));
-    mean_of(n, "b", {{"5", 1.31}, {"6", 2.59}, {"7", 3.89}, {"8", 5.21}});
-    CHECK(n.ruling(order) == Ruling::undecided);
-    // An interval of trials is another doubt, so that both intervals count.
-    order.order = {"low", "high"};
-    order.numbers["high"].rows = {"wide"};
-    n.simulated("wide", 3.25).place.ours->high = 4;
-    CHECK_THAT(n.judged(order).simulated.why, Contains("the intervals of two numbers overlap"));
 }
 
 TEST_CASE("a relation looks at its own numbers alone") {
