@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # ./dev papers --check on a repository of its own: a page is stale when code that its trials used has changed since their commits,
-# or its paper's settings since it was written, and not when anything else has. And --list on this repository: which profiles run.
+# or its paper's settings since it was written, or when Table 2's counts are of other code; not when anything else has changed.
+# And --list on this repository: which profiles run.
 root="$(cd "$(dirname "$0")/../.." && pwd)"
 source "$root/tests/endtoend/lib.sh"
 
@@ -15,14 +16,14 @@ git_here add -A
 git_here commit -q -m first
 commit="$(git rev-parse --short=12 HEAD)"
 settings="$(git ls-files -z -- experiments/p | grep -zv '\.md$' | sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16)"
-page=results/p/claims.md
+page=results/p/claims.md paper=p
 printf '# P\n\nText.\n\n<!-- computed by\nsettings %s\ncommit %s\nplugin plugins/strategies/used\n-->\n' "$settings" "$commit" >"$page"
 cp "$page" fresh.md
 
 # check CODE WHAT TEXT: what `--check` ends with, and what the page's head then says; empty: that it is not stale.
 check() {
     local code=0
-    GNNBENCH_SKIP_SETUP=1 .ci/papers --check p 2>err || code=$?
+    GNNBENCH_SKIP_SETUP=1 .ci/papers --check "$paper" 2>err || code=$?
     [[ $code == "$1" ]] || fail "$2: exit code $code, expected $1: $(cat err)"
     if [[ -z "$3" ]]; then
         cmp -s "$page" fresh.md || fail "$2: the page is not as it was: $(cat "$page")"
@@ -56,6 +57,20 @@ sed -i "s/commit $commit/commit 0123456789ab/" "$page"
 check 3 "a commit that is not here" "commit 0123456789ab is not here"
 sed -i '/^<!-- computed by$/,/^-->$/d' "$page"
 check 3 "a page without marks" "it does not say, as pages now do, what its numbers are of"
+
+# Demirci et al.'s page has counts, too, which are of other code or of this.
+mkdir -p experiments/demirci results/demirci
+echo 1 >experiments/demirci/measured.csv
+git_here add experiments/demirci
+settings="$(sha256sum experiments/demirci/measured.csv | sha256sum | cut -c1-16)"
+printf '# D\n\nText.\n\n<!-- computed by\nsettings %s\ncommit %s\nplugin plugins/strategies/used\n-->\n' "$settings" "$commit" >results/demirci/claims.md
+cp results/demirci/claims.md fresh.md
+page=results/demirci/claims.md paper=demirci
+check 3 "nobody has counted" "what Table 2 counts in 512 parts is of other code"
+{ sha256sum .ci/count_partitions .ci/count_ratios.py && sha256sum experiments/demirci/measured.csv; } | sha256sum | cut -c1-16 >results/demirci/counted
+check 0 "counted" ""
+echo 2 >>.ci/count_ratios.py
+check 3 "it is counted otherwise" "what Table 2 counts in 512 parts is of other code"
 
 # Every table that a claim names has what it is of among the runs; what goes beyond a paper is not.
 cd "$root" || exit 1
