@@ -110,4 +110,32 @@ NcclTime nccl_choice(Collective collective, double total_bytes, const Placement&
     return best;
 }
 
+ByPlace nccl_memory_per_hop_byte(Collective collective, int ranks, int capability) {
+    const bool chunks_with_sender = capability == 80;
+    // send: its matrix is read, and what else it does with chunks of its own.
+    const double send = chunks_with_sender ? 3 : 1;
+    // recv: its matrix is written.
+    const double receive = chunks_with_sender ? 1 : 3;
+    // recvCopySend, recvReduceSend: one matrix, and either chunks.
+    constexpr double pass_on = 3;
+    switch (collective) {
+        case Collective::broadcast:
+            return {.root = send, .between = pass_on, .end = receive};
+        case Collective::reduce:  // recvReduceCopy reads the root's own, too
+            return {.root = receive + 1, .between = pass_on, .end = send};
+        case Collective::all_gather:  // of ranks − 1 that a rank sends
+        case Collective::
+            all_reduce:  // in the middle of twice as many recvReduceCopySend, which writes and passes on
+        case Collective::barrier: {
+            const double each = pass_on + 1. / (ranks - 1);
+            return {.root = each, .between = each, .end = each};
+        }
+        case Collective::reduce_scatter: {
+            const double each = pass_on + 2. / (ranks - 1);
+            return {.root = each, .between = each, .end = each};
+        }
+    }
+    return {};
+}
+
 }  // namespace gnnbench::simulation

@@ -108,10 +108,6 @@ double share_per_hop(Collective c, int k) {
     return 1;
 }
 
-/// What a rank's memory reads and writes, of what passes a hop, where it does most of it: received bytes are written; what is
-/// passed on, or reduced with its own, is read. Of two ranks neither passes a broadcast on.
-double memory_per_hop_byte(Collective c, int k) { return c == Collective::broadcast && k == 2 ? 1 : 2; }
-
 double ring_latency(Collective c, const Placement& g, const Links& l) {
     const int rounds = c == Collective::all_reduce ? 2 : 1;
     const int between = g.nodes > 1 ? g.nodes - 1 : 0, within = g.ranks - 1 - between;
@@ -125,7 +121,7 @@ double tree_latency(const Placement& g, const Links& l) {
 
 /// Bytes per second of the network cards that a group's rings leave a node by.
 double cards_bandwidth(const Placement& g, const Links& l) {
-    return g.nodes > 1 ? std::min(g.most_on_a_node, l.nics) * l.nic_bandwidth : INFINITY;
+    return g.nodes > 1 ? std::min(std::min(g.most_on_a_node, l.nics) * l.nic_bandwidth, l.cards()) : INFINITY;
 }
 
 /// By the last row of Links::groups that is no wider and no larger than the group. A row of groups inside a node says nothing
@@ -145,7 +141,7 @@ double ring_bandwidth(const Placement& g, const Machine& m, NetworkModel model) 
     if (model == NetworkModel::ring) {
         // β_inter of the node, divided among the groups that communicate beside this one.
         const double groups = std::max(1.0, static_cast<double>(m.devices_per_node) / g.most_on_a_node);
-        return std::min(g.within, l.nics * l.nic_bandwidth / groups);
+        return std::min(g.within, l.cards() / groups);
     }
     return std::min(g.within, cards_bandwidth(g, l));
 }
@@ -154,7 +150,7 @@ double ring_bandwidth(const Placement& g, const Machine& m, NetworkModel model) 
 /// part of them.
 double network_rate(const Placement& g, const Machine& m, double bandwidth) {
     if (m.links.groups.empty()) return bandwidth;
-    return m.links.nics * m.links.nic_bandwidth * g.most_on_a_node / m.devices_per_node;
+    return std::max(bandwidth, m.links.cards() * g.most_on_a_node / m.devices_per_node);
 }
 
 /// Rings, and for small all-reduces trees, of the file's own latencies.
@@ -174,6 +170,14 @@ CollectiveCost by_latencies(Collective collective, double total_bytes, const Pla
 }
 
 }  // namespace
+
+ByPlace memory_per_hop_byte(Collective c, int ranks, const Links& l) {
+    if (l.nccl_capability > 0) return nccl_memory_per_hop_byte(c, ranks, l.nccl_capability);
+    // Received bytes are written, and what is passed on, or reduced with its own, is read.
+    if (c == Collective::broadcast) return {.root = 1, .between = 2, .end = 1};
+    if (c == Collective::reduce) return {.root = 2, .between = 2, .end = 1};
+    return {.root = 2, .between = 2, .end = 2};
+}
 
 CollectiveCost cost_of(Collective collective, Wait wait, double total_bytes, const Placement& g, const Machine& m,
                        NetworkModel model) {
@@ -199,7 +203,7 @@ CollectiveCost cost_of(Collective collective, Wait wait, double total_bytes, con
     }
     // Of what its bytes alone would take of memory and cards, as much less as it is slower.
     const double pace = cost.transfer_s > 0 ? std::min(1., unhindered_s / cost.transfer_s) : 1;
-    cost.memory_rate = memory_per_hop_byte(collective, g.ranks) * bandwidth * pace;
+    cost.memory_rate = bandwidth * pace * memory_per_hop_byte(collective, g.ranks, m.links);
     if (g.nodes > 1) cost.network_rate = network_rate(g, m, bandwidth) * pace;
     return cost;
 }

@@ -26,12 +26,21 @@ struct Placement {
 };
 Placement placement_of(const Machine& machine, std::span<const int> ranks);
 
+/// Of ranks in a ring: the root, the rank where a broadcast ends or a reduction begins, and those between. All are between
+/// where there is no root.
+struct ByPlace {
+    double root = 0, between = 0, end = 0;
+    friend ByPlace operator*(double factor, const ByPlace& p) {
+        return {factor * p.root, factor * p.between, factor * p.end};
+    }
+};
+
 /// One collective operation while nothing else runs.
 struct CollectiveCost {
     double latency_s = 0;
     double transfer_s = 0;
-    double memory_rate = 0;   ///< bytes per second, of each rank's memory, during the transfer
-    double network_rate = 0;  ///< bytes per second that leave each of its nodes, during the transfer
+    ByPlace memory_rate = {};  ///< bytes per second, of a rank's memory, during the transfer
+    double network_rate = 0;   ///< bytes per second that leave each of its nodes, during the transfer
 };
 
 /// NCCL's rings: nodes of the group one after another, in each node as many rings as the links or the network cards of
@@ -43,6 +52,10 @@ struct CollectiveCost {
 /// `total_bytes`: of the whole operation, as in docs/volumes.md.
 CollectiveCost cost_of(Collective collective, Wait wait, double total_bytes, const Placement& group,
                        const Machine& machine, NetworkModel model);
+
+/// Reads and writes of a rank's memory for each byte that passes a hop of a group's rings. A message is a broadcast in a group
+/// of two.
+ByPlace memory_per_hop_byte(Collective c, int ranks, const Links& links);
 
 /// Bytes per second of one device's links, in one direction, to others of a group with so many ranks on a node, where
 /// nothing is known of pairs.

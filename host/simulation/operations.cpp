@@ -12,7 +12,6 @@ namespace {
 
 /// What a transfer takes of a rank's memory and of a node's network cards, whose capacities these are.
 double share(double rate, double capacity) { return std::min(1.0, rate / capacity); }
-double cards(const Machine& m) { return m.links.nics * m.links.nic_bandwidth; }
 
 }  // namespace
 
@@ -81,18 +80,29 @@ void CollectiveOperation::happens(std::uint64_t tag) {
     for (Stream* s : streams_) s->proceed();
 }
 
+/// Rings go through a group in the order of its places.
+double CollectiveOperation::memory_rate_of(int place) const {
+    const ByPlace& rate = cost_.memory_rate;
+    const int k = static_cast<int>(group_->members().size());
+    if (root_ < 0) return rate.between;
+    if (place == root_) return rate.root;
+    const int end = (root_ + (kind_ == Collective::reduce ? 1 : k - 1)) % k;
+    return place == end ? rate.end : rate.between;
+}
+
 void CollectiveOperation::transfer() {
     Engine& engine = group_->engine();
     std::vector<Demand> demands;
     // What is over before a kernel would notice is not shared.
     if (cost_.transfer_s > cost_.latency_s) {
         const Machine& m = engine.machine();
-        if (cost_.memory_rate > 0)
-            for (const int r : group_->members())
-                demands.push_back({engine.memory_of(r), share(cost_.memory_rate, m.device.memory_bandwidth)});
+        for (int place = 0; place < static_cast<int>(group_->members().size()); ++place)
+            if (const double rate = memory_rate_of(place); rate > 0)
+                demands.push_back(
+                    {engine.memory_of(group_->members()[usize(place)]), share(rate, m.device.memory_bandwidth)});
         if (cost_.network_rate > 0)
             for (const int node : group_->nodes())
-                demands.push_back({engine.network_of(node), share(cost_.network_rate, cards(m))});
+                demands.push_back({engine.network_of(node), share(cost_.network_rate, m.links.cards())});
     }
     engine.sharing().start(cost_.transfer_s, demands, *this, 1);
 }
@@ -246,10 +256,16 @@ void Exchange::all_messages_begun() {
     std::vector<Demand> demands;
     if (left_s > 0 && engine.network() == NetworkModel::links) {
         const Machine& m = engine.machine();
-        const auto moved = static_cast<double>(out_.within + out_.between + in_.within + in_.between);
+        // Which go through the host's memory are copied to and from there.
+        const ByPlace passes = m.program.message_bandwidth > 0
+                                   ? ByPlace{.root = 1, .between = 2, .end = 1}
+                                   : memory_per_hop_byte(Collective::broadcast, 2, m.links);
+        const double moved = passes.root * static_cast<double>(out_.within + out_.between) +
+                             passes.end * static_cast<double>(in_.within + in_.between);
         const auto between = static_cast<double>(std::max(out_.between, in_.between));
         demands.push_back({engine.memory_of(rank_), share(moved / left_s, m.device.memory_bandwidth)});
-        if (between > 0) demands.push_back({engine.network_of(side_->node), share(between / left_s, cards(m))});
+        if (between > 0)
+            demands.push_back({engine.network_of(side_->node), share(between / left_s, m.links.cards())});
     }
     engine.sharing().start(left_s, demands, *this, 0);
 }

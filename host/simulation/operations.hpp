@@ -100,6 +100,7 @@ public:
 private:
     void happens(std::uint64_t tag) override;
     void transfer();
+    double memory_rate_of(int place) const;
 
     std::shared_ptr<Operations> group_;
     std::uint64_t number_;

@@ -56,6 +56,7 @@ const std::vector<Change>& improvements() {
              for (auto& [key, curve] : m.links.measured) scale(curve, 0.5);
          }},
         {"network cards twice as fast", [](Machine& m) { m.links.nic_bandwidth *= 2; }},
+        {"nodes' networks twice as fast", [](Machine& m) { m.links.node_bandwidth *= 2; }},
         {"launches in half the time", [](Machine& m) { m.device.launch_s /= 2; }},
         {"kernels in half the least time", [](Machine& m) { m.device.least_kernel_s /= 2; }},
         {"operations in half the latency",
@@ -77,7 +78,7 @@ Machine machine_for(const std::string& name, int ranks, double part) {
     Device& d = m.device;
     for (double* rate :
          {&d.memory_bandwidth, &d.cache_bandwidth, &d.float32_rate, &d.float64_rate, &d.host_link_bandwidth,
-          &m.links.link_bandwidth, &m.links.most_bandwidth, &m.links.nic_bandwidth})
+          &m.links.link_bandwidth, &m.links.most_bandwidth, &m.links.nic_bandwidth, &m.links.node_bandwidth})
         *rate *= part;
     d.cache_bytes *= part;
     d.row_s /= part;
@@ -158,7 +159,7 @@ double fastest_port(const Machine& m) {
         within = std::max(within, links * m.links.link_bandwidth);
     }
     for (const Links::Group& g : m.links.groups) within = std::max(within, g.bandwidth);
-    return std::max(within, m.device.host_link_bandwidth) + m.links.nics * m.links.nic_bandwidth;
+    return std::max(within, m.device.host_link_bandwidth) + m.links.cards();
 }
 
 TEST_CASE("no rank sends or receives faster than its ports carry") {

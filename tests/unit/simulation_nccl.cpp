@@ -94,5 +94,23 @@ TEST_CASE("what NCCL chooses is never slower for faster links or fewer bytes by 
                 }
 }
 
+TEST_CASE("NCCL's chunks are written and read on the way") {
+    const auto check = [](const ByPlace& p, double root, double between, double end) {
+        CHECK(p.root == Approx(root));
+        CHECK(p.between == Approx(between));
+        CHECK(p.end == Approx(end));
+    };
+    check(nccl_memory_per_hop_byte(Collective::broadcast, 4, 80), 3, 3, 1);
+    check(nccl_memory_per_hop_byte(Collective::broadcast, 4, 70), 1, 3, 3);
+    check(nccl_memory_per_hop_byte(Collective::reduce, 4, 80), 2, 3, 3);
+    check(nccl_memory_per_hop_byte(Collective::reduce, 4, 70), 4, 3, 1);
+    // Wherever they lie, a rank of five reads and writes as often as its four, or eight, sends and receives do together.
+    for (const int capability : {70, 80}) {
+        for (const Collective c : {Collective::all_gather, Collective::all_reduce})
+            check(nccl_memory_per_hop_byte(c, 5, capability), 3.25, 3.25, 3.25);
+        check(nccl_memory_per_hop_byte(Collective::reduce_scatter, 5, capability), 3.5, 3.5, 3.5);
+    }
+}
+
 }  // namespace
 }  // namespace gnnbench::simulation

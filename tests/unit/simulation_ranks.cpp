@@ -174,21 +174,48 @@ TEST_CASE("a collective begins when its last rank has come, and is over for all 
 }
 
 TEST_CASE("a transfer and a kernel share their device's memory") {
-    const auto beside_a_broadcast = [](int ranks, double begins_s, double slowdown) {
+    const auto beside_a_broadcast = [](int ranks, double begins_s, const std::vector<double>& slowdown) {
+        const auto kernel_s = [&](int rank) {
+            return begins_s + (22 - begins_s) * slowdown[static_cast<std::size_t>(rank)];
+        };
         const auto times = times_after(ranks, [&](const ProcessGroup& world, SimulatedRank& me) {
             const auto transport = me.connect(world);
             transport->broadcast(nullptr, 400, 0, Wait::later);
             me.enqueue(StreamRole::compute, {22, 1});
             me.synchronize(StreamRole::compute);
             // What is left of the kernel when the transfer begins is slowed down.
-            CHECK(me.host_s() == Approx(begins_s + (22 - begins_s) * slowdown));
+            CHECK(me.host_s() == Approx(kernel_s(world.rank())));
         });
-        // The transfer did as much meanwhile; the rest of its 40 s it is alone.
-        CHECK(times[0] == Approx(begins_s + (22 - begins_s) * slowdown + 40 - (22 - begins_s)));
+        // The transfer did as much meanwhile as the slowest kernel; the rest of its 40 s it is alone.
+        CHECK(times[0] == Approx(kernel_s(1) + 40 - (22 - begins_s)));
     };
     // 10 bytes a second of a memory of 100, which ranks inside a ring write and read again to pass on.
-    beside_a_broadcast(4, 2.5, 1.2);
-    beside_a_broadcast(2, 1.5, 1.1);
+    beside_a_broadcast(4, 2.5, {1.1, 1.2, 1.2, 1.1});
+    beside_a_broadcast(2, 1.5, {1.1, 1.1});
+}
+
+TEST_CASE("NCCL's chunks take a memory's time beside a kernel, too") {
+    const auto slowdown = [](int capability) {
+        Machine m = round_numbers();
+        m.links.nccl_capability = capability;
+        std::vector<double> of(4);
+        times_after(
+            4,
+            [&](const ProcessGroup& world, SimulatedRank& me) {
+                const auto transport = me.connect(world);
+                transport->broadcast(nullptr, 4000, 1, Wait::later);  // 400 s, from the second rank
+                me.enqueue(StreamRole::compute, {100, 1});
+                me.synchronize(StreamRole::compute);
+                of[static_cast<std::size_t>(world.rank())] = me.host_s() / 100;
+            },
+            m);
+        return of;
+    };
+    const auto check = [](const std::vector<double>& of, const std::vector<double>& expected) {
+        for (std::size_t i = 0; i < of.size(); ++i) CHECK(of[i] == Approx(expected[i]).epsilon(1e-4));
+    };
+    check(slowdown(80), {1.1, 1.3, 1.3, 1.3});  // chunks with the sender: the last has none
+    check(slowdown(70), {1.3, 1.1, 1.3, 1.3});  // with the receiver: the root has none
 }
 
 TEST_CASE("a device with one stream moves its messages between kernels") {

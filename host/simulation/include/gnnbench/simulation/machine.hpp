@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -96,13 +98,16 @@ struct Links {
         double bandwidth = 0;
     };
     std::vector<Group> groups = {};
-    double most_bandwidth = 0;  ///< that a collective within a node reaches; 0: what the links carry
-    int nics = 1;               ///< of a node
-    double nic_bandwidth = 0;   ///< of each, in one direction, as a collective reaches it
-    double base_s = 0;          ///< of every operation
-    double hop_s = 0;           ///< between devices of one node
-    double network_hop_s = 0;   ///< between nodes
-    double message_s = 0;       ///< of every point-to-point message, on either side
+    double most_bandwidth = 0;         ///< that a collective within a node reaches; 0: what the links carry
+    int nics = 1;                      ///< of a node
+    double nic_bandwidth = 0;          ///< of each, in one direction
+    double node_bandwidth = INFINITY;  ///< that all of a node's network cards reach together
+    /// Of a node's network cards.
+    double cards() const { return std::min(nics * nic_bandwidth, node_bandwidth); }
+    double base_s = 0;         ///< of every operation
+    double hop_s = 0;          ///< between devices of one node
+    double network_hop_s = 0;  ///< between nodes
+    double message_s = 0;      ///< of every point-to-point message, on either side
     /// Share of a network card's bandwidth that messages to other nodes reach, where a network is thinner than its cards.
     double exchange_share = 1;
     /// Collectives as NCCL chooses and expects them, on devices of this compute capability (70: Volta, 80: Ampere, 90: Hopper), in
