@@ -10,7 +10,7 @@ namespace gnnbench {
 namespace {
 
 TEST_CASE("every program that comes with gnnbench can be read, and each number has a source") {
-    CHECK(program_names() == std::vector<std::string>{"bns-gcn", "mg-gcn", "pytorch"});
+    CHECK(program_names() == std::vector<std::string>{"bns-gcn", "mg-gcn", "plexus", "pytorch", "sa"});
     for (const std::string& name : program_names()) {
         const ProgramFile p = load_program(name);
         CHECK(p.program.name == name);
@@ -19,7 +19,9 @@ TEST_CASE("every program that comes with gnnbench can be read, and each number h
         for (const simulation::Quantity& q : p.quantities) CHECK(q.source.size() > 4);
     }
     CHECK(released_program("bns-gcn") == "bns-gcn");
-    CHECK(released_program("plexus-3d") == "pytorch");
+    CHECK(released_program("plexus-3d") == "plexus");
+    CHECK(released_program("sa-1d") == "sa");
+    CHECK(released_program("cagnet-2d") == "pytorch");
     CHECK(released_program("gossip-gcn").empty());
 }
 
