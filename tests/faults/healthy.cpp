@@ -153,3 +153,28 @@ TEST_CASE("healthy trainings are not accused") {
                     "largest error was {:.2f} of its bound",
                     wanted, world.size(), attending, excused, worst));
 }
+
+TEST_CASE("healthy trainings are not accused where gradients of scores vanish") {
+    // A vertex that attends to itself alone does so wholly, whatever its score: da is what rounding makes of 0.
+    const ProcessGroup world = mpi_world();
+    for (const LayerKind kind : {LayerKind::gat, LayerKind::gatv2})
+        for (const bool shared : {false, true}) {
+            if (shared && kind == LayerKind::gat) continue;
+            TrainingCase t{
+                .graph = graphs::without_edges(300),
+                .model = {.name = "alone", .widths = {7, 16}},
+                .scheme_params = Params(contract::catalog().find(PluginKind::strategy, "cagnet-1d").params),
+                .kernel_params = Params(contract::catalog().find(PluginKind::kernel, "cpu").params)};
+            t.model.model.kind = kind;
+            t.model.model.normalisation = Normalisation::none;
+            t.model.model.heads = {3};
+            t.model.model.attention_dropout = 0.3;
+            t.model.model.share_weights = shared;
+            const VerifiedTraining v = verify(t, {}, world);
+            std::string found;
+            for (const auto& f : v.faults) found += "\n  " + f.check + ": " + f.text;
+            INFO((kind == LayerKind::gat ? "GAT" : shared ? "GATv2, shared weights" : "GATv2") << found);
+            CHECK(t.skipped.empty());
+            CHECK(v.faults.empty());
+        }
+}
