@@ -47,6 +47,15 @@ void GradientSizes::record(const verb::AddHeads& v) {
     sizes_[v.y.data] = std::move(sizes);
 }
 
+void GradientSizes::record(const verb::Axpby& v) {
+    HostMatrix sizes = sizes_of(v.y);
+    const HostMatrix x = sizes_of(v.x);
+    for (std::size_t i = 0; i < sizes.values.size(); ++i)
+        sizes.values[i] = std::abs(v.alpha) * x.values[i] + (v.beta == 0 ? 0 : std::abs(v.beta) * sizes.values[i]);
+    inner().run(v);
+    sizes_[v.y.data] = std::move(sizes);
+}
+
 void GradientSizes::note(const verb::ColumnSums& v) {
     const HostMatrix terms = read_view(inner(), v.g);
     std::vector<double> sizes(usize(terms.cols));

@@ -34,6 +34,7 @@ private:
         note(v);
     }
     void record(const verb::AddHeads& v);
+    void record(const verb::Axpby& v);
     void note(const auto&) {}
     void note(const verb::Gemm& v);
     void note(const verb::ColumnSums& v);

@@ -194,6 +194,52 @@ Wanted mg_gcn(bool overlap, int rank) {
     return w;
 }
 
+/// Attention's 42 and 34, or 60 and 54, elements over 3 ranks: blocks of 14; of 12, 11 and 11; of 20; of 18.
+Traffic gradients(Attending a, int rank) {
+    const std::int64_t bytes = 8 * (a.parameters() + (a.dynamic ? 20 + 18 : rank == 0 ? 14 + 12 : 14 + 11));
+    return {bytes, bytes, 2};
+}
+
+/// sa-1d, demirci-p2p and bns-gcn: rows of Â's blocks forward, and again where a sum is made by rows backward; those of
+/// Âᵀ's blocks gathered, or sums returned to the rows' owners.
+Wanted attends_aware(const Counted& g, Attending a, CommOp op, bool returns, int rank) {
+    const Line there(g.columns, rank), rows(g.rows, rank);
+    const std::int64_t forth = a.forward() + a.again(returns), products = a.again(returns) > 0 ? 2 : 1,
+                       back = returns ? a.returned() : a.gathered(),
+                       back_received = returns ? there.sent : rows.sent,
+                       back_sent = returns ? there.received : rows.received,
+                       back_messages = returns ? there.messages_in : rows.messages_in;
+    Wanted w;
+    put(w.volume, op, Content::payload,
+        {8 * (forth * there.sent + back * back_sent), 8 * (forth * there.received + back * back_received),
+         2 * products * there.messages_out + 2 * back_messages});
+    put(w.volume, CommOp::all_reduce, Content::payload, gradients(a, rank));
+    put(w.volume, CommOp::all_reduce, Content::metadata, loss_scalar(rank));
+    w.bytes = a.bytes(n_i, returns) + 8 * a.widest(returns) * (there.received + there.sent) + 4 * there.sent;
+    if (returns)
+        w.bytes += 8 * a.room() * there.received;
+    else
+        w.bytes += 8 * a.widest(false) * (back_received + back_sent) + 4 * back_sent;
+    return w;
+}
+
+/// cagnet-1d and mg-gcn by rows: a rank receives the 6 rows of the others in each product. By outer products, the forward
+/// pass' rows again, and of partial sums of 9 rows its own 3.
+Wanted attends_by_broadcast(Attending a, bool outer_product, std::int64_t received, int rank) {
+    const std::int64_t widths = a.forward() + a.again(outer_product) + (outer_product ? 0 : a.gathered()),
+                       products = 2 + (a.again(outer_product) > 0 ? 2 : 0) + (outer_product ? 0 : 2);
+    Wanted w;
+    put(w.volume, CommOp::broadcast, Content::payload, {8 * 6 * widths, 8 * 6 * widths, P * products});
+    if (outer_product)
+        put(w.volume, CommOp::reduce_scatter, Content::payload, {8 * 6 * a.returned(), 8 * 6 * a.returned(), 2});
+    put(w.volume, CommOp::all_reduce, Content::payload, gradients(a, rank));
+    put(w.volume, CommOp::all_reduce, Content::metadata, loss_scalar(rank));
+    // Once for both layers: so many blocks of 3 received rows; sums 9·6, and room for those of a block.
+    w.bytes = a.bytes(n_i, outer_product) + received * 8 * 3 * a.widest(outer_product);
+    if (outer_product) w.bytes += 8 * (9 * 6 + 3 * a.room());
+    return w;
+}
+
 /// plexus-3d with its sparse all-reduce, 6 → 5 → 3 without biases, grid 1 × 3 × 1. Roles (o, i, d): layer 0 (X, Y, Z)
 /// of 1, 3, 1 ranks; layer 1 (Z, X, Y) of 1, 1, 3. So layer 1's rank r has rows 3r … 3r + 2 of Â, and all columns.
 Wanted plexus(const Counted& g, int rank) {
@@ -226,7 +272,7 @@ std::vector<Subject<Counted>> subjects() {
     const auto boundaries = [](Moved what) {
         return [=](const Counted& g, int r) { return bns_gcn(g, what, r); };
     };
-    return {
+    std::vector<Subject<Counted>> all = {
         {"bns-gcn", {}, two_layers(), boundaries(Moved::whole)},
         {"bns-gcn", {{"small_boundaries", "drop"}}, two_layers(), boundaries(Moved::whole)},
         {"bns-gcn", {{"rate", "0.7"}}, two_layers(), boundaries(Moved::sampled)},
@@ -257,6 +303,26 @@ std::vector<Subject<Counted>> subjects() {
          plain,
          plexus},
     };
+    for (const bool dynamic : {false, true}) {
+        const ModelVariant v = Attending{dynamic}.model();
+        const auto aware = [=](CommOp op, bool returns) {
+            return [=](const Counted& g, int r) { return attends_aware(g, {dynamic}, op, returns, r); };
+        };
+        const auto broadcast = [=](bool outer_product, int received) {
+            return
+                [=](const Counted&, int r) { return attends_by_broadcast({dynamic}, outer_product, received, r); };
+        };
+        all.push_back({"sa-1d", {{"backward", "gather"}}, v, aware(CommOp::all_to_all, false)});
+        all.push_back({"sa-1d", {{"backward", "return"}}, v, aware(CommOp::all_to_all, true)});
+        all.push_back({"demirci-p2p", {}, v, aware(CommOp::point_to_point, false)});
+        all.push_back({"bns-gcn", {}, v, aware(CommOp::all_to_all, true)});
+        all.push_back({"cagnet-1d", {{"buffers", "shared"}}, v, broadcast(false, 1)});
+        all.push_back(
+            {"cagnet-1d", {{"backward", "outer_product"}, {"buffers", "shared"}}, v, broadcast(true, 1)});
+        all.push_back({"mg-gcn", {}, v, broadcast(false, 2)});
+        all.push_back({"mg-gcn", {{"overlap", "false"}}, v, broadcast(false, 1)});
+    }
+    return all;
 }
 
 std::vector<Part> three_parts() { return {0, 0, 0, 1, 1, 1, 2, 2, 2}; }

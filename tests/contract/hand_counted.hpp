@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "contract/strategy_case.hpp"
+#include "contract/strategy_models.hpp"
 #include "mpi/mpi.hpp"
 
 /// What a strategy states and does in one epoch, beside numbers that were worked out by hand.
@@ -56,6 +56,32 @@ inline ModelVariant two_layers() { return {.name = "4-5-2", .widths = {4, 5, 2}}
 /// Bytes that a row-parallel rank holds whatever its scheme. Of each vertex label, split and id, 4 + 1 + 8; the loss 8;
 /// counts of correct vertices 6·8.
 constexpr std::int64_t vertex_bytes = 13, scalar_bytes = 8 + 48;
+
+/// Attention of two heads, 4 → 6 → 2 with biases: w = 6, then w = 2·2 in the last layer, which has the heads' mean. Columns
+/// of the rows that travel, both layers' together, and what a rank holds for its layers (docs/attention.md). `returns`: sums
+/// go back to the owners of the rows.
+struct Attending {
+    bool dynamic = false;
+    ModelVariant model() const { return attention({4, 6, 2}, {2}, dynamic ? LayerKind::gatv2 : LayerKind::gat); }
+    std::int64_t forward() const { return dynamic ? 6 + 4 : 8 + 6; }       // t; h and r
+    std::int64_t gathered() const { return dynamic ? 16 + 12 : 12 + 10; }  // G, s, log Σ, D; G, l, log Σ, D
+    std::int64_t returned() const { return 6 + 4; }                        // dt; dh
+    std::int64_t again(bool returns) const { return returns || dynamic ? forward() : 0; }
+    std::int64_t widest(bool returns) const { return dynamic ? (returns ? 6 : 16) : (returns ? 8 : 12); }
+    /// Room of a returned sum: dt and v; dh and dr.
+    std::int64_t room() const { return dynamic ? 12 : 8; }
+    /// t, s, Z and log Σ, 3w + H; or h, Z, P, r, l and log Σ, 3w + 3H.
+    std::int64_t kept() const { return dynamic ? 20 + 14 : 24 + 18; }
+    /// Between products: given, dt, v, u, 5w + 2H or where v is such room 6w + 2H; [G, l, log Σ, D] and [dh, dr], 2w + 4H.
+    std::int64_t products(bool returns) const { return dynamic ? (returns ? 40 : 34) : 20; }
+    /// W [4 × 6], two vectors and b, 42, then 6·4 + 4 + 4 + 2 = 34; two W, a vector and b, 60, then 2·24 + 4 + 2 = 54.
+    std::int64_t parameters() const { return dynamic ? 60 + 54 : 42 + 34; }
+    /// Of so many vertices, beside the products' buffers: X 4, outputs 6 and max(6, 2), kept, room; values and gradients.
+    std::int64_t bytes(std::int64_t vertices, bool returns) const {
+        return 8 * (vertices * (4 + 6 + 6 + kept() + products(returns)) + 2 * parameters()) +
+               vertices * vertex_bytes + scalar_bytes;
+    }
+};
 
 /// Empty, or where what is seen on this rank is not what is wanted.
 inline std::string problem(const Seen& s, const Wanted& w) {

@@ -93,15 +93,59 @@ Wanted sparsity_aware(const Halved& g, int rank) {
     return w;
 }
 
+/// Attention: of each row that replicas share, under the largest score of all, H numbers, they add up Z and P, 2w, and Σ
+/// and Σλ', 2H, forward, and [dh, dr] backward; of GATv2 Z, w, and Σ, H, then [dt, v], 2w, and u, w.
+void put_sums(Volume& v, Attending a, int rank) {
+    const std::int64_t forward = a.dynamic ? (2 + 6 + 2) + (2 + 4 + 2) : (2 + 12 + 4) + (2 + 8 + 4),
+                       backward = a.dynamic ? 12 + 8 + 6 + 4 : 8 + 6,
+                       bytes = 8 * (rows_of(rank) * (forward + backward) + a.parameters());
+    put(v, CommOp::all_reduce, Content::payload, {bytes, bytes, 2 * (3 + (a.dynamic ? 2 : 1)) + 2});
+    put(v, CommOp::all_reduce, Content::metadata, {8, 8, 1});
+}
+
+Wanted cagnet_attends(Attending a, int rank) {
+    const std::int64_t stage = rank == 0 || rank == 2 ? 5 : 4,
+                       bytes = 8 * stage * (a.forward() + a.gathered() + a.again(false));
+    const bool sends = owns_stage(rank);
+    Wanted w;
+    put(w.volume, CommOp::broadcast, Content::payload, {sends ? bytes : 0, sends ? 0 : bytes, a.dynamic ? 6 : 4});
+    put_sums(w.volume, a, rank);
+    w.bytes = a.bytes(rows_of(rank), false) + 8 * 5 * a.widest(false);  // received rows of the larger part
+    return w;
+}
+
+Wanted sparsity_aware_attends(const Halved& g, Attending a, int rank) {
+    const bool of_part_0 = rank == 0 || rank == 2, sends = owns_stage(rank);
+    const std::int64_t forward = of_part_0 ? g.columns10 : g.columns01, backward = of_part_0 ? g.rows01 : g.rows10,
+                       bytes = 8 * (forward * (a.forward() + a.again(false)) + backward * a.gathered()),
+                       messages = (a.dynamic ? 4 : 2) * (forward > 0) + 2 * (backward > 0);
+    Wanted w;
+    put(w.volume, CommOp::all_to_all, Content::payload,
+        {sends ? bytes : 0, sends ? 0 : bytes, sends ? messages : 0});
+    put_sums(w.volume, a, rank);
+    w.bytes = a.bytes(rows_of(rank), false) + 8 * a.widest(false) * (forward + backward) +
+              (sends ? 4 * (forward + backward) : 0);
+    return w;
+}
+
 std::vector<Subject<Halved>> replicated() {
     const auto by_broadcast = [](bool shared) {
         return [=](const Halved&, int rank) { return cagnet(shared, rank); };
     };
-    return {
+    std::vector<Subject<Halved>> all = {
         {"cagnet-1.5d", {}, two_layers(), by_broadcast(false)},
         {"cagnet-1.5d", {{"buffers", "shared"}}, two_layers(), by_broadcast(true)},
         {"sa-1.5d", {}, two_layers(), sparsity_aware},
     };
+    for (const Attending a : {Attending{false}, Attending{true}}) {
+        all.push_back({"cagnet-1.5d", {{"buffers", "shared"}}, a.model(), [=](const Halved&, int rank) {
+                           return cagnet_attends(a, rank);
+                       }});
+        all.push_back({"sa-1.5d", {}, a.model(), [=](const Halved& g, int rank) {
+                           return sparsity_aware_attends(g, a, rank);
+                       }});
+    }
+    return all;
 }
 
 /// One device: nothing is communicated, and the graph does not matter. `elements`: of a vertex.

@@ -13,6 +13,7 @@
 #include <gnnbench/training/sparse_blocks.hpp>
 
 #include "contract/simulated_case.hpp"
+#include "contract/strategy_models.hpp"
 #include "contract/strategy_selection.hpp"
 
 namespace gnnbench::contract {
@@ -47,6 +48,24 @@ TEST_CASE("under simulation every strategy counts what it states") {
     for (const std::string& name : names()) {
         INFO(name << " ran at no rank count");
         CHECK((ran[name] > 0 || name.starts_with("gossip")));
+    }
+}
+
+TEST_CASE("under simulation strategies that attend count what they state") {
+    const auto directed = drawn(311, 6, false);
+    for (const LayerKind kind : {LayerKind::gat, LayerKind::gatv2}) {
+        const ModelVariant v = attention({7, 6, 3}, {3, 2}, kind);
+        std::map<std::string, int> ran;
+        for (const std::string& name : names())
+            for (const StrategyVariant& s : variants(name))
+                for (const int ranks : {3, 8, 16}) check(s, v, directed, ranks, ran);
+        for (const std::string& name : names()) {
+            INFO(v.name << ": " << name << " ran at no rank count");
+            const bool refuses = !refusal_at(name == "serial" ? 1 : 8, name, v).empty();
+            const bool elsewhere =
+                name == "serial" || name.starts_with("gossip");  // one rank; independent workers
+            CHECK((ran[name] > 0) == !(refuses || elsewhere));
+        }
     }
 }
 

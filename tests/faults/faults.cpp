@@ -53,6 +53,9 @@ constexpr Entry entries[] = {
      "attention"},
     {Fault::given_left_out, structural, "D left out", "the gradient of a score misses what all of its row share",
      "cagnet-1d", "attention-backward"},
+    {Fault::given_after_residual, structural, "D after the residual",
+     "what all scores of a row share is made of the layer's output, its residual included", "cagnet-1d",
+     "reference"},
     {Fault::mask_left_out, structural, "mask left out",
      "the gradient goes through coefficients that dropout has dropped", "cagnet-1d", "attention-backward"},
     {Fault::row_left_out, structural, "a row's own part left out",
@@ -90,6 +93,8 @@ constexpr Entry entries[] = {
     {Fault::gradients_told_wrong, scaled, "gradients told wrong",
      "one element of the gradients that are told is off what was stepped with", "cagnet-1d", "step"},
     {Fault::scheme_off, scaled, "scheme off", "gradients are off, whatever the type", "cagnet-1d", "float64"},
+    {Fault::self_loop_twice, structural, "self-loop twice", "a vertex attends to itself by two entries",
+     "cagnet-1d", "reference"},
     // Only at full size.
     {Fault::wrong_at_size, structural, "wrong at size",
      "from 1,500 rows on, SpMM leaves out the last nonzero of one row", "cagnet-1d", "probe"},

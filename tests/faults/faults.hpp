@@ -2,6 +2,9 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
+
+#include <gnnbench/model.hpp>
 
 namespace gnnbench::faults {
 
@@ -34,6 +37,7 @@ enum class Fault {
     row_left_out,   ///< dynamic attention's
     score_slope,
     given_left_out,
+    given_after_residual,
     heads_exchanged,
     unwatched,
     late_wait,
@@ -49,6 +53,7 @@ enum class Fault {
     copy_differs,
     gradients_told_wrong,
     scheme_off,
+    self_loop_twice,
     wrong_at_size,
     wrong_in_freed,
     class_zero_right,
@@ -93,10 +98,18 @@ struct Entry {
     int ranks = 0;  ///< that its scheme needs; 0: two or three
 };
 
-/// Faults of verbs that graph attention alone performs.
+/// Faults of what graph attention alone does.
 inline bool is_of_attention(const Entry& entry) {
     const std::string_view check = entry.check;
-    return check.starts_with("attention") || check == "head-dots" || entry.fault == Fault::maximum_of_one;
+    return check.starts_with("attention") || check == "head-dots" || entry.fault == Fault::maximum_of_one ||
+           entry.fault == Fault::given_after_residual || entry.fault == Fault::self_loop_twice;
+}
+
+/// The layers of the trainings that a fault must be found in.
+inline std::vector<LayerKind> layers_with(const Entry& entry) {
+    if (!is_of_attention(entry)) return {LayerKind::gcn};
+    if (entry.fault == Fault::row_left_out) return {LayerKind::gatv2};
+    return {LayerKind::gat, LayerKind::gatv2};
 }
 
 /// How far a faulty training is, for those of its parts that cannot know.

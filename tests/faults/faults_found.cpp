@@ -9,12 +9,13 @@
 
 using namespace gnnbench;
 using namespace gnnbench::faults;
+using namespace std::string_literals;
 
 namespace {
 
 /// Weighted, directed, widths that are no multiple of a vector, weight decay on weights; dropout and size where a fault
 /// needs them.
-TrainingCase case_for(const Entry& entry) {
+TrainingCase case_for(const Entry& entry, LayerKind layers = LayerKind::gcn) {
     const auto& catalog = contract::catalog();
     TrainingCase t{.graph = graphs::directed_random(60, 400, true),
                    .model = {.name = entry.name, .widths = {7, 5, 3}},
@@ -24,13 +25,13 @@ TrainingCase case_for(const Entry& entry) {
     if (entry.fault == faults::Fault::dropout_of_other_epoch) t.model.train.dropout = 0.4;
     if (entry.fault == faults::Fault::sigmoid_far_out) t.model.model.activation = Activation::sigmoid;
     if (entry.fault == faults::Fault::late_dropout) t.model.train.dropout = 0.4;
-    if (is_of_attention(entry)) {
+    t.model.model.kind = layers;
+    if (t.model.model.attends()) {
         t.model.widths = {7, 6, 3};
-        t.model.model.kind = LayerKind::gat;
         t.model.model.normalisation = Normalisation::none;
         t.model.model.heads = {2};
         if (entry.fault == faults::Fault::mask_left_out) t.model.model.attention_dropout = 0.4;
-        if (entry.fault == faults::Fault::row_left_out) t.model.model.kind = LayerKind::gatv2;
+        if (entry.fault == faults::Fault::given_after_residual) t.model.model.residual = true;
     }
     if (entry.fault == faults::Fault::class_mean || entry.fault == faults::Fault::no_false_negatives)
         t.model.labels = contract::Labels::several;
@@ -50,6 +51,14 @@ std::vector<Entry> on(const ProcessGroup& world) {
     for (const Entry& entry : all())
         if (entry.ranks == world.size() || (entry.ranks == 0 && world.size() < 4)) entries.push_back(entry);
     return entries;
+}
+
+/// Each with each kind of layers that it must be found in.
+std::vector<std::pair<Entry, LayerKind>> trained_on(const ProcessGroup& world) {
+    std::vector<std::pair<Entry, LayerKind>> trained;
+    for (const Entry& entry : on(world))
+        for (const LayerKind layers : layers_with(entry)) trained.emplace_back(entry, layers);
+    return trained;
 }
 
 std::string told(const VerifiedTraining& v) {
@@ -79,10 +88,11 @@ VerifiedTraining look_for(const Entry& entry, TrainingCase& t, Injected injected
 
 TEST_CASE("faults: each is found, by the check that is there for it") {
     const ProcessGroup world = mpi_world();
-    for (const Entry& entry : on(world)) {
-        TrainingCase t = case_for(entry);
+    for (const auto& [entry, layers] : trained_on(world)) {
+        TrainingCase t = case_for(entry, layers);
         const VerifiedTraining v = look_for(entry, t, {entry.fault}, world);
-        INFO(entry.name << " (" << entry.what << ") must be found by " << entry.check << "; found:" << told(v));
+        const std::string name = entry.name + (layers == LayerKind::gatv2 ? ", GATv2"s : ""s);
+        INFO(name << " (" << entry.what << ") must be found by " << entry.check << "; found:" << told(v));
         REQUIRE(t.skipped == "");
         CHECK(finds(v, entry.check));
         if (entry.of == Class::scaled) {
@@ -91,7 +101,7 @@ TEST_CASE("faults: each is found, by the check that is there for it") {
             CHECK(times <= 16);
         }
         if (world.rank() == 0)
-            WARN(fmt::format("{}: {} faults found, by {}", entry.name, v.faults.size(),
+            WARN(fmt::format("{}: {} faults found, by {}", name, v.faults.size(),
                              v.faults.empty() ? "none" : v.faults[0].check));
     }
 }
@@ -156,12 +166,12 @@ TEST_CASE("faults: a quarter of a bound is no fault, so bounds are no smaller th
 TEST_CASE("faults: the same trainings without them are not accused") {
     const ProcessGroup world = mpi_world();
     std::vector<std::string> done;
-    for (const Entry& entry : on(world)) {
-        TrainingCase t = case_for(entry);
-        const std::string key =
-            fmt::format("{} {} {} {} {} {} {}", t.scheme, t.graph.indices.size(), t.model.train.dropout,
-                        static_cast<int>(t.model.labels), static_cast<int>(t.model.model.activation),
-                        static_cast<int>(t.model.model.kind), t.model.model.attention_dropout);
+    for (const auto& [entry, layers] : trained_on(world)) {
+        TrainingCase t = case_for(entry, layers);
+        const std::string key = fmt::format(
+            "{} {} {} {} {} {} {} {}", t.scheme, t.graph.indices.size(), t.model.train.dropout,
+            static_cast<int>(t.model.labels), static_cast<int>(t.model.model.activation),
+            static_cast<int>(t.model.model.kind), t.model.model.attention_dropout, t.model.model.residual);
         if (std::ranges::count(done, key) > 0) continue;
         done.push_back(key);
         const VerifiedTraining v = verify(t, {}, world);
@@ -210,7 +220,7 @@ TEST_CASE("faults: the probe tests products of matrices that have been freed, ea
 
 TEST_CASE("faults: the probe tests attention's sums, those of one block and those of several") {
     const TrainingCase t = case_for({faults::Fault::none, Class::exact, "probed attention", "", "cagnet-1d", ""});
-    const auto probed = [&](faults::Fault fault) {
+    const auto probed = [&](faults::Fault fault, bool dynamic) {
         KernelSetting setting = contract::kernel_setting_of({"cpu", DType::f32, t.kernel_params});
         setting.heads = 2;
         ProductProbe probe(std::make_unique<FaultyBackend>(contract::catalog().kernel("cpu")->create(setting),
@@ -224,30 +234,42 @@ TEST_CASE("faults: the probe tests attention's sums, those of one block and thos
             a.indptr.push_back(std::ssize(a.indices));
         }
         const auto prepared = probe.prepare(a);
-        const auto zeros = [&](std::int64_t cols) {
-            Matrix m = probe.matrix(60, cols);
+        const auto zeros = [&](std::int64_t cols, std::int64_t rows = 60) {
+            Matrix m = probe.matrix(rows, cols);
             probe.fill(m, 0);
             return m;
         };
         const Matrix b = zeros(8), l = zeros(2), z = zeros(6), slopes = zeros(6), maxima = zeros(2),
-                     sums = zeros(2), slope_sums = zeros(2), g = zeros(12), c = zeros(8);
+                     sums = zeros(2), slope_sums = zeros(2), g = zeros(12), c = zeros(8), vector = zeros(6, 1),
+                     s = zeros(6), t_j = zeros(6), given = zeros(16), u = zeros(6), v = zeros(6), dt = zeros(6);
         const AttentionRows rows{z, slopes, maxima, sums, slope_sums};
+        const MatrixView none{nullptr, 60, 0, 0, DType::f32};
         for (const Stage stage : {Stage{true, false}, Stage{false, true}}) {
-            probe.attend(*prepared, {.heads = 2}, b, l, rows, stage);
-            probe.attend_backward(*prepared, {.heads = 2}, g, b, c, stage);
+            if (!dynamic) {
+                probe.attend(*prepared, {.heads = 2}, b, l, rows, stage);
+                probe.attend_backward(*prepared, {.heads = 2}, g, b, c, stage);
+                continue;
+            }
+            probe.dynamic_attend(*prepared, {.heads = 2}, vector, t_j, s, {z, none, maxima, sums, none}, stage);
+            probe.dynamic_backward_rows(*prepared, {.heads = 2}, vector, t_j, given, u, stage);
+            probe.dynamic_backward_neighbours(*prepared, {.heads = 2}, vector, given, t_j, v, dt, stage);
         }
         probe.synchronize(StreamRole::compute);
         Ledger ledger(0);
         probe.test(ledger, 1);
-        CHECK(ledger.count("probe").calls == 4);
+        CHECK(ledger.count("probe").calls == (dynamic ? 6 : 4));
         return ledger.fault_count();
     };
-    CHECK(probed(faults::Fault::none) == 0);
-    CHECK(probed(faults::Fault::last_nonzero_dropped) == 4);
-    CHECK(probed(faults::Fault::softmax_of_block) == 1);
-    CHECK(probed(faults::Fault::rescale_forgotten) == 1);
-    CHECK(probed(faults::Fault::score_slope) == 2);
-    CHECK(probed(faults::Fault::given_left_out) == 2);
+    for (const bool dynamic : {false, true}) {
+        INFO((dynamic ? "GATv2" : "GAT"));
+        CHECK(probed(faults::Fault::none, dynamic) == 0);
+        CHECK(probed(faults::Fault::last_nonzero_dropped, dynamic) == (dynamic ? 6 : 4));
+        CHECK(probed(faults::Fault::softmax_of_block, dynamic) == 1);
+        CHECK(probed(faults::Fault::rescale_forgotten, dynamic) == 1);
+        CHECK(probed(faults::Fault::score_slope, dynamic) == 2);
+        CHECK(probed(faults::Fault::given_left_out, dynamic) == (dynamic ? 4 : 2));
+    }
+    CHECK(probed(faults::Fault::row_left_out, true) == 2);
 }
 
 TEST_CASE("faults: sums in order of arrival are no fault, and the same to the bit when repeated") {

@@ -36,11 +36,6 @@ Csr shortened(Csr a) {
     return a;
 }
 
-void write_row(Backend& k, MatrixView m, std::int64_t r, const double* values) {
-    std::vector<float> narrow(values, values + m.cols);
-    k.upload_bytes(narrow.data(), static_cast<float*>(m.data) + r * m.ld, narrow.size() * sizeof(float));
-}
-
 /// The bound that a check sets for element (r, c): how far it is moved, over the multiple of the bound that the check
 /// then finds. `judge` is the check of a whole result.
 template <class Judge>
@@ -59,6 +54,11 @@ double bound_of(const Judge& judge, HostMatrix found, std::int64_t r, std::int64
 constexpr double no_bound = 1e-30;
 
 }  // namespace
+
+void FaultyBackend::write_row(MatrixView m, std::int64_t r, const double* values) {
+    std::vector<float> narrow(values, values + m.cols);
+    inner().upload_bytes(narrow.data(), static_cast<float*>(m.data) + r * m.ld, narrow.size() * sizeof(float));
+}
 
 void FaultyBackend::add_to(MatrixView m, std::int64_t r, std::int64_t c, double x) {
     float* at = static_cast<float*>(m.data) + r * m.ld + c;
@@ -111,20 +111,20 @@ void FaultyBackend::spoil(MatrixView c) {
             if (c.cols % 4 == 0 || c.cols < 2) return;
             for (std::int64_t r = 0; r < c.rows; ++r) {
                 found(r, c.cols - 1) = found(r, c.cols - 2);
-                write_row(inner(), c, r, &found(r, 0));
+                write_row(c, r, &found(r, 0));
             }
             return;
         case Fault::stale_tile: {
             std::vector<double>& old = before_[{c.rows, c.cols}];
             std::swap(old, found.values);
             for (std::int64_t r = 0; r < std::min<std::int64_t>(4, c.rows) && !found.values.empty(); ++r)
-                write_row(inner(), c, r, found.values.data() + r * c.cols);
+                write_row(c, r, found.values.data() + r * c.cols);
             return;
         }
         case Fault::rows_swapped:
             if (c.rows < 2) return;
-            write_row(inner(), c, 0, &found(1, 0));
-            write_row(inner(), c, 1, &found(0, 0));
+            write_row(c, 0, &found(1, 0));
+            write_row(c, 1, &found(0, 0));
             return;
         default:
             return;
@@ -147,6 +147,7 @@ void FaultyBackend::spoil_product(const PreparedMatrix& a, ConstMatrixView b, Ma
 void FaultyBackend::perform(const verb::Gemm& v) {
     Buffer bias;
     const ProductEnds given = ends(v.c, v.s, v.e);
+    if (fault_ == Fault::given_after_residual) add_residual(v);
     inner().gemm(v.ta, v.a, v.tb, v.b, v.c, v.s, changed(v.e, v.c.cols, bias));
     if (v.tb == Transpose::yes) return;
     if (fault_ == Fault::not_a_number && v.ta == Transpose::yes && !v.c.empty()) add_to(v.c, 0, 0, NAN);
@@ -184,7 +185,7 @@ void FaultyBackend::perform(const verb::Apply& v) {
     for (std::int64_t r = 0; r < v.z.rows; ++r) {
         for (std::int64_t c = 0; c < v.z.cols; ++c)
             if (before(r, c) < -178) found(r, c) = 1;
-        write_row(inner(), v.z, r, &found(r, 0));
+        write_row(v.z, r, &found(r, 0));
     }
 }
 
@@ -302,7 +303,7 @@ void FaultyBackend::perform(const verb::GatherRows& v) {
     inner().run(v);
     if (fault_ != Fault::wrong_gather || v.to.rows < 2) return;
     const HostMatrix found = read_view(inner(), v.to);
-    write_row(inner(), v.to, v.to.rows - 1, found.values.data());
+    write_row(v.to, v.to.rows - 1, found.values.data());
 }
 
 void FaultyBackend::do_wait(StreamRole stream, const Event& event) {
@@ -329,74 +330,6 @@ std::unique_ptr<Transport> FaultyBackend::do_connect(const ProcessGroup& group) 
     // Only the first training's gradients are summed up wrongly where nobody watches.
     const Fault fault = fault_ == Fault::unwatched && !first_ ? Fault::none : fault_;
     return std::make_unique<FaultyTransport>(inner().connect(group), inner(), Injected{fault, times_});
-}
-
-/// What earlier stages summed up, as much larger as a later block's largest score will make it smaller.
-void FaultyBackend::undo_rescale(const verb::Attend& v) {
-    const Csr& a = csr_.at(&v.a);
-    const HostMatrix b = read_view(inner(), v.b), l = read_view(inner(), v.l),
-                     tops = read_view(inner(), v.rows.maxima);
-    const std::int64_t w = v.rows.z.cols, heads = v.shape.heads;
-    HostMatrix growth(a.rows, heads);
-    for (std::int64_t r = 0; r < a.rows; ++r)
-        for (std::int64_t h = 0; h < heads; ++h) {
-            double top = tops(r, h);
-            for (auto k = a.indptr[static_cast<std::size_t>(r)]; k < a.indptr[static_cast<std::size_t>(r) + 1];
-                 ++k) {
-                const double x = l(r, h) + b(a.indices[static_cast<std::size_t>(k)], w + h);
-                top = std::max(top, x > 0 ? x : v.shape.slope * x);
-            }
-            growth(r, h) = std::isfinite(tops(r, h)) ? std::exp(top - tops(r, h)) : 1;
-        }
-    for (const MatrixView& m : {v.rows.z, v.rows.slopes, v.rows.sums, v.rows.slope_sums}) {
-        HostMatrix values = read_view(inner(), m);
-        for (std::int64_t r = 0; r < m.rows; ++r) {
-            for (std::int64_t c = 0; c < m.cols; ++c) values(r, c) *= growth(r, c % heads);
-            write_row(inner(), m, r, &values(r, 0));
-        }
-    }
-}
-
-void FaultyBackend::perform(const verb::Attend& v) {
-    verb::Attend changed = v;
-    if (fault_ == Fault::score_slope) changed.shape.slope = leaky_slope;
-    if (fault_ == Fault::softmax_of_block) changed.stage.first = true;
-    if (fault_ == Fault::rescale_forgotten && !v.stage.first) undo_rescale(v);
-    inner().run(changed);
-}
-
-void FaultyBackend::perform(const verb::AttendBackward& v) {
-    if (fault_ == Fault::mask_left_out) {
-        verb::AttendBackward changed = v;
-        changed.shape.dropout = {};
-        return inner().run(changed);
-    }
-    if (fault_ != Fault::given_left_out) return inner().run(v);
-    const HostMatrix operand = read_view(inner(), v.b);
-    Matrix without = inner().matrix(v.b.rows, v.b.cols);
-    HostMatrix values = operand;
-    for (std::int64_t r = 0; r < values.rows; ++r)
-        for (std::int64_t c = values.cols - v.shape.heads; c < values.cols; ++c) values(r, c) = 0;
-    inner().upload(std::span<const double>(values.values), without);
-    inner().run(verb::AttendBackward{v.a, v.shape, without, v.own, v.c, v.stage});
-    inner().synchronize(StreamRole::compute);
-}
-
-void FaultyBackend::perform(const verb::DynamicBackward& v) {
-    inner().run(v);
-    if (fault_ == Fault::row_left_out && v.side == AttentionSide::rows) inner().fill(v.slopes, 0);
-}
-
-void FaultyBackend::perform(const verb::HeadDots& v) {
-    inner().run(v);
-    if (fault_ != Fault::heads_exchanged || v.out.cols < 2) return;
-    const HostMatrix found = read_view(inner(), v.out);
-    for (std::int64_t r = 0; r < found.rows; ++r) {
-        std::vector<double> row(found.values.begin() + r * found.cols,
-                                found.values.begin() + (r + 1) * found.cols);
-        std::swap(row[0], row[1]);
-        write_row(inner(), v.out, r, row.data());
-    }
 }
 
 }  // namespace gnnbench::faults

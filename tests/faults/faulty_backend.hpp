@@ -32,15 +32,20 @@ private:
     void perform(const verb::GatherRows& v) override;
     void perform(const verb::Attend& v) override;
     void perform(const verb::AttendBackward& v) override;
+    void perform(const verb::DynamicAttend& v) override;
     void perform(const verb::DynamicBackward& v) override;
     void perform(const verb::HeadDots& v) override;
+    void perform(const verb::Copy& v) override;
     void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) override;
     void do_wait(StreamRole stream, const Event& event) override;
     void do_synchronize(StreamRole stream) override;
     std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override;
 
     void spoil(MatrixView c);
-    void undo_rescale(const verb::Attend& v);
+    template <class Score>
+    void undo_rescale(const PreparedMatrix& a, const AttentionRows& rows, const Score& score);
+    Matrix without_given(ConstMatrixView rows, std::int64_t heads);
+    void add_residual(const verb::Gemm& v);
     void spoil_product(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, const ProductEnds& ends);
     void spoil_gradient(ConstMatrixView a, ConstMatrixView b, MatrixView c, const ProductEnds& ends);
     void spoil_zero(ConstMatrixView a, ConstMatrixView b, MatrixView c, const ProductEnds& ends);
@@ -50,6 +55,7 @@ private:
     /// The epilogue that a fault puts in the place of e; `bias` keeps what it points to.
     Epilogue changed(const Epilogue& e, std::int64_t cols, Buffer& bias) const;
     void catch_up(StreamRole stream);
+    void write_row(MatrixView m, std::int64_t r, const double* values);
     void add_to(MatrixView m, std::int64_t r, std::int64_t c, double x);
 
     Fault fault_;
@@ -58,6 +64,7 @@ private:
     std::map<const PreparedMatrix*, Csr> csr_;
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> before_;  ///< results by shape
     std::vector<Event> unwaited_;
+    std::map<const void*, ConstMatrixView> copied_;  ///< from where, by what it was copied to
 };
 
 }  // namespace gnnbench::faults

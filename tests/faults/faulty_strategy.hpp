@@ -1,7 +1,9 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
+#include <vector>
 
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/transport.hpp>
@@ -12,12 +14,47 @@
 
 namespace gnnbench::faults {
 
+/// A problem whose vertices all have a self-loop of weight 2, and everything else as another, which must outlive it.
+class TwiceLooped {
+public:
+    explicit TwiceLooped(const Problem& p)
+        : problem_{data_,   p.index,    p.model,   p.train, p.params, p.initial_weights,
+                   p.ranks, p.slowdown, p.threads, p.cost,  p.shared} {
+        const GraphView& g = p.dataset.graph;
+        for (std::int64_t v = 0; v < g.vertices(); ++v) {
+            std::map<std::int32_t, float> row;
+            for (auto e = usize(g.indptr[usize(v)]); e < usize(g.indptr[usize(v) + 1]); ++e)
+                row[g.indices[e]] = g.weights.empty() ? 1 : g.weights[e];
+            row[static_cast<std::int32_t>(v)] = 2;
+            for (const auto& [column, weight] : row) {
+                indices_.push_back(column);
+                weights_.push_back(weight);
+            }
+            indptr_.push_back(std::ssize(indices_));
+        }
+        data_ = p.dataset;
+        data_.graph = {.indptr = indptr_, .indices = indices_, .weights = weights_, .symmetric = g.symmetric};
+    }
+    TwiceLooped(const TwiceLooped&) = delete;
+    TwiceLooped& operator=(const TwiceLooped&) = delete;
+    const Problem& problem() const { return problem_; }
+
+private:
+    std::vector<std::int64_t> indptr_{0};
+    std::vector<std::int32_t> indices_;
+    std::vector<float> weights_;
+    DatasetView data_;
+    Problem problem_;
+};
+
 /// A trainer with one fault around it.
 class FaultyTrainer final : public CollectiveTrainer {
 public:
-    /// `train` must outlive it.
-    FaultyTrainer(std::unique_ptr<CollectiveTrainer> inner, Rank rank, const TrainSpec& train, Injected injected)
-        : inner_(std::move(inner)),
+    /// `train` must outlive it. `looped`: what `inner` trains, or nothing.
+    FaultyTrainer(std::unique_ptr<CollectiveTrainer> inner, Rank rank, const TrainSpec& train, Injected injected,
+                  std::unique_ptr<TwiceLooped> looped)
+        : looped_(std::move(looped)),
+          inner_(std::move(inner)),
           rank_(rank),
           train_(train),
           fault_(injected.fault),
@@ -90,6 +127,7 @@ private:
                                  [](double a, double b) { return std::abs(a) < std::abs(b); });
     }
 
+    std::unique_ptr<TwiceLooped> looped_;
     std::unique_ptr<CollectiveTrainer> inner_;
     Rank rank_;
     const TrainSpec& train_;
@@ -115,7 +153,11 @@ public:
                (injected_.fault == Fault::over_sending ? 16 * element_bytes : 0);
     }
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
-        return std::make_unique<FaultyTrainer>(inner_.make_collective_trainer(p, rank), rank, p.train, injected_);
+        // The reference reads the same adjacency code, so that a second loop has to be in this scheme's graph alone.
+        std::unique_ptr<TwiceLooped> looped;
+        if (injected_.fault == Fault::self_loop_twice) looped = std::make_unique<TwiceLooped>(p);
+        auto inner = inner_.make_collective_trainer(looped ? looped->problem() : p, rank);
+        return std::make_unique<FaultyTrainer>(std::move(inner), rank, p.train, injected_, std::move(looped));
     }
 
 private:

@@ -107,7 +107,8 @@ template <class Wanted>
 void add_cells(std::vector<ProductCell>& cells, const Factors& factors, const std::vector<Subject>& subjects,
                int ranks, Wanted&& wanted) {
     std::size_t place = 0;
-    for (const Subject& subject : subjects)
+    for (const Subject& subject : subjects) {
+        if (!subject.ranks.empty() && std::ranges::count(subject.ranks, ranks) == 0) continue;
         for (std::size_t s = 0; s < factors.strategies.size(); ++s)
             for (const Combination& c : factors.of_strategy[s]) {
                 const Strategy& strategy = *factors.strategies[s].plugin;
@@ -128,6 +129,7 @@ void add_cells(std::vector<ProductCell>& cells, const Factors& factors, const st
                     judge(cells.back(), subject, strategy, *served, partitioner, factors.partitioners[0].name);
                 }
             }
+    }
 }
 
 }  // namespace

@@ -17,8 +17,9 @@ struct Subject {
     GraphSize size;
     ModelSpec model;
     TrainSpec train;
-    bool whole = true;  ///< small enough for every combination; else pairs of values are covered
-    bool in_ci = true;  ///< takes so little time that the pairwise selection may have it
+    bool whole = true;            ///< small enough for every combination; else pairs of values are covered
+    bool in_ci = true;            ///< takes so little time that the pairwise selection may have it
+    std::vector<int> ranks = {};  ///< that train it; empty: all of the product's
 };
 
 /// What becomes of a cell of the product.

@@ -1,10 +1,19 @@
 #include "verify/subjects.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <fstream>
+#include <optional>
+#include <sstream>
 #include <utility>
 
-#include <gnnbench/error.hpp>
+#include <fmt/format.h>
 
+#include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
+
+#include "contract/graphs.hpp"
 #include "data/catalog.hpp"
 #include "worker/verify/verification.hpp"
 
@@ -22,12 +31,14 @@ const std::vector<LayerKind> every_kind = {LayerKind::gcn, LayerKind::sage, Laye
                                            LayerKind::gatv2};
 struct Source {
     const char* name;
-    const char* file;  ///< in the folder of real datasets; nullptr: generated
+    const char* file = nullptr;  ///< in the folder of real datasets; nullptr: generated
     json spec;
     std::vector<LayerKind> kinds = every_kind;
     bool whole = false;
     bool in_ci = true;          ///< else it is left to verify-all
     bool attends_in_ci = true;  ///< else attention, which takes longest to recompute, is left to verify-all
+    std::vector<int> ranks = {};
+    std::optional<graphs::NamedGraph> drawn = {};  ///< imported from a list of its edges
 };
 
 std::vector<Source> sources() {
@@ -36,11 +47,16 @@ std::vector<Source> sources() {
     rmat.update({{"generate", "rmat"}, {"vertices", 3000}, {"average_degree", 12}, {"directed", true}});
     json small_rmat = rmat;
     small_rmat.update({{"vertices", 200}, {"average_degree", 6}});
+    // No generator draws weights.
+    const graphs::NamedGraph weighted = graphs::directed_random(80, 480, true);
+    json listed = random;
+    listed.update({{"format", "edge-list"}, {"weights", "third"}, {"ids", "keep"}, {"vertices", 80}});
     const json communities = {
         {"generate", "dcsbm"},       {"vertices", 500},     {"average_degree", 10}, {"features", random_features},
         {"classes", random_classes}, {"multi_label", true}, {"communities", 20}};
     return {
         {"lesmis", "metis/lesmis.graph", random, every_kind, true},
+        {.name = "directed-weighted", .spec = listed, .whole = true, .ranks = {1, 2, 4, 8}, .drawn = weighted},
         {"communities", nullptr, communities, {LayerKind::gcn}, true},
         {"small-rmat", nullptr, small_rmat, every_kind, true},
         {"rmat", nullptr, rmat},
@@ -80,8 +96,32 @@ Subject subject_of(const Source& source, LayerKind kind, const DatasetView& data
               .model = model_of(kind, data),
               .train = verification_training(std::move(train)),
               .whole = source.whole};
+    s.ranks = source.ranks;
     s.in_ci = source.in_ci && (source.attends_in_ci || !s.model.attends());
     return s;
+}
+
+/// A line "u v weight" for each edge u → v.
+std::string list_of(const GraphView& g) {
+    std::string text;
+    for (std::int64_t v = 0; v < g.vertices(); ++v)
+        for (auto e = usize(g.indptr[usize(v)]); e < usize(g.indptr[usize(v) + 1]); ++e)
+            text += fmt::format("{} {} {}\n", g.indices[e], v, g.weights[e]);
+    return text;
+}
+
+/// The list in a file, which replaces another one whole: launches may read it at the same time. Collective.
+fs::path ensure_list(const std::string& text, const fs::path& file, const ProcessGroup& world) {
+    std::ostringstream present;
+    if (world.rank() == 0) present << std::ifstream(file).rdbuf();
+    if (world.rank() == 0 && present.str() != text) {
+        fs::create_directories(file.parent_path());
+        const fs::path draft = fmt::format("{}.{}", file.string(), ::getpid());
+        std::ofstream(draft) << text;
+        fs::rename(draft, file);
+    }
+    world.barrier();
+    return file;
 }
 
 /// Rank 0 makes the store; the others open it after that.
@@ -133,6 +173,10 @@ Graphs load_graphs(const fs::path& shared, const fs::path& stores, const Process
                 continue;
             }
             s.spec["path"] = file.string();
+        }
+        if (s.drawn) {
+            const fs::path file = stores.parent_path() / (std::string(s.name) + ".edges");
+            s.spec["path"] = ensure_list(list_of(s.drawn->view()), file, world).string();
         }
         s.spec["name"] = s.name;
         Store store = Store::open(ensure_store(s.spec, stores, world));

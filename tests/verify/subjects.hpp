@@ -32,10 +32,11 @@ struct Graphs {
     const LoadedGraph& named(const std::string& name) const;
 };
 
-/// The graphs of the product: lesmis (weighted), two R-MATs (generated, directed), communities (generated, with several
-/// labels a vertex), wiki-Vote (directed), astro-ph (with empty rows), tolokers (dense, two classes). Each is trained
-/// with every kind of layer, communities with GCN's alone. Files are read from `shared`, the folder of real datasets,
-/// whose stores are kept in `stores`; what is not there is absent. Collective.
+/// The graphs of the product: lesmis (weighted), directed-weighted (drawn; at 1, 2, 4 and 8 ranks), two R-MATs (generated,
+/// directed), communities (generated, with several labels a vertex), wiki-Vote (directed), astro-ph (with empty rows),
+/// tolokers (dense, two classes). Each is trained with every kind of layer, communities with GCN's alone. Files are read from
+/// `shared`, the folder of real datasets; `stores` keeps the stores, and the folder above it a list of drawn edges; what is
+/// not there is absent. Collective.
 Graphs load_graphs(const std::filesystem::path& shared, const std::filesystem::path& stores,
                    const ProcessGroup& world);
 

@@ -138,6 +138,21 @@ TEST_CASE("a cell that does not run says why") {
     CHECK(met == std::set<Standing>{Standing::runs, Standing::alike, Standing::refused, Standing::approximate});
 }
 
+TEST_CASE("a subject has cells at its own numbers of ranks alone, and others' places are those without it") {
+    const PluginCatalog catalog;
+    Subject few = small_subject();
+    few.ranks = {1, 4};
+    for (const int ranks : {1, 2, 4}) {
+        const auto cells = whole_product(catalog, {few}, {ranks});
+        CHECK(cells.empty() == (ranks == 2));
+    }
+    CHECK(whole_product(catalog, {few, small_subject()}, {2}).size() ==
+          whole_product(catalog, {small_subject()}, {2}).size());
+    const auto both = product_cells(catalog, {few, small_subject()}, 2, {7}),
+               alone = product_cells(catalog, {small_subject()}, 2, {7});
+    CHECK(Finding(both.at(0)).name() == Finding(alone.at(0)).name());
+}
+
 TEST_CASE("the pairwise selection has every strategy at every number of ranks that it serves, but for 4") {
     const PluginCatalog catalog;
     const Subject subject = small_subject();
