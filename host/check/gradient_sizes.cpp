@@ -47,6 +47,22 @@ void GradientSizes::record(const verb::AddHeads& v) {
     sizes_[v.y.data] = std::move(sizes);
 }
 
+void GradientSizes::record(const verb::Axpby& v) {
+    HostMatrix sizes = sizes_of(v.x);
+    for (double& x : sizes.values) x *= std::abs(v.alpha);
+    if (v.beta != 0) {
+        const HostMatrix before = sizes_of(v.y);
+        for (std::size_t i = 0; i < sizes.values.size(); ++i)
+            sizes.values[i] += std::abs(v.beta) * before.values[i];
+    }
+    inner().run(v);
+    if (v.x.data == last_head_sum_ && v.beta != 0) {  // two sums are one gradient
+        head_sums_.pop_back();
+        head_sums_.back() = norm(sizes.values);
+    }
+    sizes_[v.y.data] = std::move(sizes);
+}
+
 void GradientSizes::note(const verb::ColumnSums& v) {
     const HostMatrix terms = read_view(inner(), v.g);
     std::vector<double> sizes(usize(terms.cols));
@@ -155,6 +171,10 @@ void GradientSizes::note(const verb::HeadSums& v) {
     for (std::int64_t r = 0; r < x.rows; ++r)
         for (std::int64_t c = 0; c < x.cols; ++c) sizes[usize(c)] += std::abs(s(r, c % s.cols) * x(r, c));
     head_sums_.push_back(norm(sizes));
+    last_head_sum_ = v.out.data;
+    HostMatrix& of_sum = sizes_[last_head_sum_];
+    of_sum = HostMatrix(1, x.cols);
+    of_sum.values = std::move(sizes);
 }
 
 }  // namespace gnnbench
