@@ -48,11 +48,18 @@ void GradientSizes::record(const verb::AddHeads& v) {
 }
 
 void GradientSizes::record(const verb::Axpby& v) {
-    HostMatrix sizes = sizes_of(v.y);
-    const HostMatrix x = sizes_of(v.x);
-    for (std::size_t i = 0; i < sizes.values.size(); ++i)
-        sizes.values[i] = std::abs(v.alpha) * x.values[i] + (v.beta == 0 ? 0 : std::abs(v.beta) * sizes.values[i]);
+    HostMatrix sizes = sizes_of(v.x);
+    for (double& x : sizes.values) x *= std::abs(v.alpha);
+    if (v.beta != 0) {
+        const HostMatrix before = sizes_of(v.y);
+        for (std::size_t i = 0; i < sizes.values.size(); ++i)
+            sizes.values[i] += std::abs(v.beta) * before.values[i];
+    }
     inner().run(v);
+    if (v.x.data == last_head_sum_ && v.beta != 0) {  // two sums are one gradient
+        head_sums_.pop_back();
+        head_sums_.back() = norm(sizes.values);
+    }
     sizes_[v.y.data] = std::move(sizes);
 }
 
@@ -164,6 +171,10 @@ void GradientSizes::note(const verb::HeadSums& v) {
     for (std::int64_t r = 0; r < x.rows; ++r)
         for (std::int64_t c = 0; c < x.cols; ++c) sizes[usize(c)] += std::abs(s(r, c % s.cols) * x(r, c));
     head_sums_.push_back(norm(sizes));
+    last_head_sum_ = v.out.data;
+    HostMatrix& of_sum = sizes_[last_head_sum_];
+    of_sum = HostMatrix(1, x.cols);
+    of_sum.values = std::move(sizes);
 }
 
 }  // namespace gnnbench

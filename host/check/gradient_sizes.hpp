@@ -14,7 +14,7 @@ public:
     explicit GradientSizes(std::unique_ptr<Backend> inner) : ForwardingBackend(std::move(inner)) {}
 
     /// Since they were last taken, in order: ‖|A|ᵀ|B|‖_F of each product AᵀB, ‖Σ|g|‖ of each column sum, ‖Σ|s x|‖ of each
-    /// sum of heads.
+    /// sum of heads; of what is added to such a sum, it is part.
     std::vector<double> take_products() { return std::exchange(products_, {}); }
     std::vector<double> take_sums() { return std::exchange(sums_, {}); }
     std::vector<double> take_head_sums() { return std::exchange(head_sums_, {}); }
@@ -51,6 +51,7 @@ private:
     std::map<const PreparedMatrix*, Csr> csr_;
     std::map<const void*, HostMatrix> sizes_;  ///< by the address of the first element
     std::vector<double> products_, sums_, head_sums_;
+    const void* last_head_sum_ = nullptr;  ///< where it was written
 };
 
 }  // namespace gnnbench

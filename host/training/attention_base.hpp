@@ -23,6 +23,15 @@ private:
     std::int64_t used_ = 0;
 };
 
+/// All that a layer works in: what it keeps, then the room for its products.
+template <class Step>
+Sections room_of(const Step& s) {
+    const MatrixView& kept = s.kept;
+    require(static_cast<std::byte*>(kept.data) + kept.bytes() == s.products.data, "products follow what is kept");
+    const std::int64_t columns = kept.cols + s.products.cols;
+    return Sections({kept.data, kept.rows, columns, columns, kept.dtype});
+}
+
 /// Two matrices of as many columns, the second where the first ends.
 inline MatrixView both(MatrixView first, MatrixView second) {
     require(static_cast<std::byte*>(first.data) + first.bytes() == second.data && first.cols == second.cols,
@@ -30,8 +39,10 @@ inline MatrixView both(MatrixView first, MatrixView second) {
     return {first.data, first.rows + second.rows, first.cols, first.cols, first.dtype};
 }
 
-/// The first of a matrix' rows, or none.
-inline MatrixView one_row(MatrixView of) { return of.rows_from(0, std::min<std::int64_t>(1, of.rows)); }
+/// Room for a row of w numbers until the weights' gradient is computed: its first row. None where this rank has no rows.
+inline MatrixView one_row(const BackwardStep& s) {
+    return s.gradients.weight.rows_from(0, std::min<std::int64_t>(1, s.h.rows()));
+}
 
 /// What each replica has summed up under its own maxima becomes sums under the largest of all, which can be added. `tops`
 /// [n × H]: room.
@@ -101,6 +112,8 @@ protected:
         else
             s.backend.copy(s.g, g);
     }
+    /// Whether gradient_of_heads leaves so many columns of G's memory to the layer, until dH is written.
+    bool frees_gradient(std::int64_t columns) const { return !reads_gradient_late() && spec().g >= columns; }
 
 private:
     AttentionHeads shape_;

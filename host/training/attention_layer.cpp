@@ -5,6 +5,7 @@
 //   Z_i = Σ_j m_ij α_ij h_j, m_ij by dropout of coefficients          stage by stage; the rows [h, r] travel
 //   H' = σ(Z's columns, or its heads' mean, + H W_self + b)
 //
+//   h, r, l                                                           once more: Z, P and log Σ exp e alone are kept
 //   D = ⟨G, Z⟩, dl = ⟨G, P⟩                                           of the rows of this rank
 //   dh_j = Σ_i m_ij α_ij G_i, dr_j = Σ_i de_ij                        stage by stage; [G, l, log Σ exp e, D] travel
 //   dh ← dh + a_l dl + a_r dr; da_l = Σ_i dl_i h_i; da_r = Σ_j dr_j h_j; dW = Hᵀ dh; dH = dh Wᵀ
@@ -18,16 +19,14 @@ namespace {
 
 class ForwardSum final : public BlockSum {
 public:
-    /// `tops` [n × H]: room.
-    ForwardSum(Backend& backend, AttentionHeads shape, MatrixView b, MatrixView l, const AttentionRows& rows,
-               MatrixView tops)
-        : backend_(backend), shape_(shape), b_(b), l_(l), rows_(rows), tops_(tops) {}
+    ForwardSum(Backend& backend, AttentionHeads shape, MatrixView b, MatrixView l, const AttentionRows& rows)
+        : backend_(backend), shape_(shape), b_(b), l_(l), rows_(rows) {}
     MatrixView operand() const override { return b_; }
     void add(const PreparedMatrix& a_pj, ConstMatrixView b_j, Stage stage) override {
         backend_.attend(a_pj, shape_, b_j, l_, rows_, stage);
     }
     void combine(Communicator& replicas, const PreparedMatrix* nothing) override {
-        rescale_to_largest(backend_, replicas, rows_, tops_);
+        rescale_to_largest(backend_, replicas, rows_, Sections(b_).next(l_.rows, l_.cols));  // b is needed no more
         replicas.all_reduce_now(both(rows_.z, rows_.slopes));
         replicas.all_reduce_now(both(rows_.sums, rows_.slope_sums));
         backend_.attend(*nothing, shape_, b_.rows_from(0, 0), l_, rows_, {.first = false, .last = true});
@@ -38,7 +37,6 @@ private:
     AttentionHeads shape_;
     MatrixView b_, l_;
     AttentionRows rows_;
-    MatrixView tops_;
 };
 
 class BackwardSum final : public BlockSum {
@@ -101,79 +99,99 @@ public:
         if (d == Direction::backward) return {w_ + heads_};
         return {heads_, 2 * w_, 2 * heads_};
     }
-    std::int64_t kept_columns() const override { return 3 * w_ + 3 * heads_; }
-    std::int64_t product_columns() const override { return 2 * w_ + 4 * heads_; }
+    std::int64_t kept_columns() const override { return 2 * w_ + heads_; }
+    std::int64_t product_columns() const override {
+        return w_ + 4 * heads_ + sum_columns() + (frees_gradient(heads_) ? 0 : heads_);
+    }
 
     void forward(const ForwardStep& s) const override {
-        const Kept k = sections(s.kept, s.h.rows());
-        Sections scratch(s.products);
-        const MatrixView sums = scratch.next(s.h.rows(), heads_), slope_sums = scratch.next(s.h.rows(), heads_),
-                         tops = scratch.next(s.h.rows(), heads_);
-        s.h.multiply(s.backend, s.values.weight, k.h());                  // h = H W
-        s.backend.head_dots(k.h(), s.values.attention_row, k.l);          // l = ⟨a_l, h⟩
-        s.backend.head_dots(k.h(), s.values.attention_neighbour, k.r());  // r = ⟨a_r, h⟩
-        ForwardSum sum(s.backend, dropping(s.entries), k.b, k.l, {k.z, k.slopes, k.log_sums, sums, slope_sums},
-                       tops);
+        const std::int64_t n = s.h.rows();
+        Sections room = room_of(s);
+        const Kept k = kept(room, n);
+        const Rows own = rows(room, n);
+        const MatrixView l = room.next(n, heads_), sums = room.next(n, heads_), slope_sums = room.next(n, heads_);
+        transform(s, own, l);
+        ForwardSum sum(s.backend, dropping(s.entries), own.all, l, {k.z, k.slopes, k.log_sums, sums, slope_sums});
         s.aggregate(Direction::forward, sum);  // Z, P, log Σ exp e
         finish(s, k.z);                        // H' = σ(Z + H W_self + b)
     }
 
     void backward(const BackwardStep& s) const override {
         const std::int64_t n = s.h.rows();
-        const Kept k = sections(s.kept, n);
-        Sections scratch(s.products);
-        const MatrixView b = scratch.next(n, gathered()), c = scratch.next(n, w_ + heads_), g = b.cols_from(0, w_),
-                         dl = k.l;
+        Sections of_kept = room_of(s), room = room_of(s);
+        const Kept k = kept(of_kept, n);
+        // What is kept lies where h, r and c do later, and is read before.
+        const Rows own = rows(room, n);
+        const MatrixView c = room.next(n, w_ + heads_), b = room.next(n, gathered()),
+                         sums = room.next(n, sum_columns()),
+                         dl = frees_gradient(heads_) ? Sections(s.g).next(n, heads_) : room.next(n, heads_);
+        const MatrixView g = b.cols_from(0, w_);
         bias_gradient(s);
         gradient_of_heads(s, g);
-        s.backend.copy(k.l, b.cols_from(w_, heads_));
         s.backend.copy(k.log_sums, b.cols_from(w_ + heads_, heads_));
         s.backend.head_dots(g, k.z, b.cols_from(w_ + 2 * heads_, heads_));  // D = ⟨G, Z⟩
         s.backend.head_dots(g, k.slopes, dl);                               // dl = ⟨G, P⟩
-        const MatrixView dh = of_neighbours(s, k, b, c);                    // dh = Σ α_ij G_i + a_r dr; da_r
-        s.backend.add_heads(dl, s.values.attention_row, dh);                // dh ← dh + a_l dl
-        s.backend.head_sums(dl, k.h(), s.gradients.attention_row);          // da_l = Σ dl_i h_i
-        weight_gradients(s, s.h, dh);                                       // dW = Hᵀ dh
+        transform(s, own, b.cols_from(w_, heads_));                         // h, r, l
+        const MatrixView dh =
+            of_neighbours(s, {.own = own, .b = b, .c = c, .sums = sums});  // Σ α_ij G_i + a_r dr; da_r
+        s.backend.add_heads(dl, s.values.attention_row, dh);               // dh ← dh + a_l dl
+        s.backend.head_sums(dl, own.h, s.gradients.attention_row);         // da_l = Σ dl_i h_i
+        weight_gradients(s, s.h, dh);                                      // dW = Hᵀ dh
         if (!spec().input_gradient) return;
         s.backend.gemm(Transpose::no, dh, Transpose::yes, s.values.weight, s.dh);  // dH = dh Wᵀ
         add_self_input_gradient(s);
     }
 
 protected:
-    /// What the backward pass needs of the forward one.
-    struct Kept {
-        MatrixView b;         ///< [n × (w + H)]: h, r
-        MatrixView l;         ///< [n × H]
-        MatrixView log_sums;  ///< [n × H]
-        MatrixView z;         ///< [n × w]
-        MatrixView slopes;    ///< [n × w]: P
-
-        MatrixView h() const { return b.cols_from(0, z.cols); }
-        MatrixView r() const { return b.cols_from(z.cols, l.cols); }
+    /// The rows of this rank, as they travel.
+    struct Rows {
+        MatrixView all;   ///< [n × (w + H)]: h, r
+        MatrixView h, r;  ///< [n × w], [n × H]: columns of it
+    };
+    /// Of the backward pass.
+    struct Walked {
+        Rows own;
+        MatrixView b;     ///< [n × (w + 3H)]: G, l, log Σ exp e, D
+        MatrixView c;     ///< [n × (w + H)]: room
+        MatrixView sums;  ///< [n × sum_columns()]
     };
     /// Columns of the rows [G, l, log Σ exp e, D].
     std::int64_t gathered() const { return w_ + 3 * heads_; }
-    /// dh but for what goes through l, and da_r. `b`: rows [G, l, log Σ exp e, D]; `c` [n × (w + H)]: room. l, Z and P are
-    /// needed no more.
-    virtual MatrixView of_neighbours(const BackwardStep& s, const Kept& k, MatrixView b, MatrixView c) const {
-        const MatrixView dh = c.cols_from(0, w_), dr = c.cols_from(w_, heads_);
-        BackwardSum sum(s.backend, dropping(s.entries), b, k.b, c);
-        s.aggregate(Direction::backward, sum);                            // dh_j = Σ α_ij G_i; dr_j = Σ de_ij
-        s.backend.add_heads(dr, s.values.attention_neighbour, dh);        // dh ← dh + a_r dr
-        s.backend.head_sums(dr, k.h(), s.gradients.attention_neighbour);  // da_r = Σ dr_j h_j
+    /// Of the sums to which what is returned is added.
+    virtual std::int64_t sum_columns() const { return 0; }
+    /// dh but for what goes through l, and da_r.
+    virtual MatrixView of_neighbours(const BackwardStep& s, const Walked& m) const {
+        const MatrixView dh = m.c.cols_from(0, w_), dr = m.c.cols_from(w_, heads_);
+        BackwardSum sum(s.backend, dropping(s.entries), m.b, m.own.all, m.c);
+        s.aggregate(Direction::backward, sum);                              // dh_j = Σ α_ij G_i; dr_j = Σ de_ij
+        s.backend.add_heads(dr, s.values.attention_neighbour, dh);          // dh ← dh + a_r dr
+        s.backend.head_sums(dr, m.own.h, s.gradients.attention_neighbour);  // da_r = Σ dr_j h_j
         return dh;
     }
 
 private:
-    Kept sections(MatrixView kept, std::int64_t n) const {
-        Sections all(kept);
+    /// What the backward pass needs of the forward one.
+    struct Kept {
+        MatrixView z;         ///< [n × w]
+        MatrixView slopes;    ///< [n × w]: P
+        MatrixView log_sums;  ///< [n × H]
+    };
+    Kept kept(Sections& room, std::int64_t n) const {
         Kept k;
-        k.b = all.next(n, w_ + heads_);
-        k.l = all.next(n, heads_);
-        k.log_sums = all.next(n, heads_);
-        k.z = all.next(n, w_);
-        k.slopes = all.next(n, w_);
+        k.z = room.next(n, w_);
+        k.slopes = room.next(n, w_);
+        k.log_sums = room.next(n, heads_);
         return k;
+    }
+    Rows rows(Sections& room, std::int64_t n) const {
+        const MatrixView all = room.next(n, w_ + heads_);
+        return {all, all.cols_from(0, w_), all.cols_from(w_, heads_)};
+    }
+    template <class Step>
+    static void transform(const Step& s, const Rows& own, MatrixView l) {
+        s.h.multiply(s.backend, s.values.weight, own.h);                  // h = H W
+        s.backend.head_dots(own.h, s.values.attention_row, l);            // l = ⟨a_l, h⟩
+        s.backend.head_dots(own.h, s.values.attention_neighbour, own.r);  // r = ⟨a_r, h⟩
     }
 
     std::int64_t w_, heads_;
@@ -189,13 +207,16 @@ public:
     std::int64_t room() const override { return columns() + heads(); }
 
 private:
-    MatrixView of_neighbours(const BackwardStep& s, const Kept& k, MatrixView b, MatrixView c) const override {
-        AddedHeadSums da_r(s.backend, s.gradients.attention_neighbour, one_row(k.slopes));
-        Returned sum(s.backend, dropping(s.entries),
-                     {.g = b, .again = k.b, .sums = k.z, .room = c, .a_r = s.values.attention_neighbour}, da_r);
+    std::int64_t sum_columns() const override { return columns(); }
+    MatrixView of_neighbours(const BackwardStep& s, const Walked& m) const override {
+        AddedHeadSums da_r(s.backend, s.gradients.attention_neighbour, one_row(s));
+        Returned sum(
+            s.backend, dropping(s.entries),
+            {.g = m.b, .again = m.own.all, .sums = m.sums, .room = m.c, .a_r = s.values.attention_neighbour},
+            da_r);
         s.aggregate(sum);
         da_r.complete();
-        return k.z;
+        return m.sums;
     }
 };
 

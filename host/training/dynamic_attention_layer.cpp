@@ -5,6 +5,7 @@
 //   Z_i = Σ_j m_ij α_ij t_j, m_ij by dropout of coefficients           stage by stage; the rows t travel
 //   H' = σ(Z's columns, or its heads' mean, + H W_self + b)
 //
+//   s, t                                                               once more: Z and log Σ exp e alone are kept
 //   D = ⟨G, Z⟩                                                         of the rows of this rank
 //   v_j, Σ_i m_ij α_ij G_i                                             stage by stage; [G, s, log Σ exp e, D] travel
 //   u_i                                                                stage by stage; the rows t travel once more
@@ -29,15 +30,15 @@ struct Scores {
 
 class DynamicForwardSum final : public BlockSum {
 public:
-    /// `tops` [n × H]: room.
-    DynamicForwardSum(const Scores& by, MatrixView t, MatrixView s, const AttentionRows& rows, MatrixView tops)
-        : by_(by), t_(t), s_(s), rows_(rows), tops_(tops) {}
+    DynamicForwardSum(const Scores& by, MatrixView t, MatrixView s, const AttentionRows& rows)
+        : by_(by), t_(t), s_(s), rows_(rows) {}
     MatrixView operand() const override { return t_; }
     void add(const PreparedMatrix& a_pj, ConstMatrixView t_j, Stage stage) override {
         by_.backend.dynamic_attend(a_pj, by_.shape, by_.vector, t_j, s_, rows_, stage);
     }
     void combine(Communicator& replicas, const PreparedMatrix* nothing) override {
-        rescale_to_largest(by_.backend, replicas, rows_, tops_);
+        // t is needed no more.
+        rescale_to_largest(by_.backend, replicas, rows_, Sections(t_).next(t_.rows, rows_.maxima.cols));
         replicas.all_reduce_now(rows_.z);
         replicas.all_reduce_now(rows_.sums);
         by_.backend.dynamic_attend(*nothing, by_.shape, by_.vector, t_.rows_from(0, 0), s_, rows_,
@@ -48,7 +49,6 @@ private:
     Scores by_;
     MatrixView t_, s_;
     AttentionRows rows_;
-    MatrixView tops_;
 };
 
 /// Σ m α G and v; and of da what v ∘ t leaves out where parts have computed with other rows than t.
@@ -153,35 +153,45 @@ public:
         return {heads(), columns(), heads()};
     }
     std::vector<std::int64_t> combined_again() const override { return {columns()}; }
-    std::int64_t kept_columns() const override { return (shared_ ? 2 : 3) * columns() + heads(); }
-    std::int64_t product_columns() const override { return given_columns() + 2 * columns() + v_columns(); }
+    std::int64_t kept_columns() const override { return columns() + heads(); }
+    std::int64_t product_columns() const override {
+        const std::int64_t t = frees_gradient(columns()) ? 0 : columns();
+        return given_columns() + columns() + t + walked_columns() - kept_columns();
+    }
 
     void forward(const ForwardStep& s) const override {
-        const std::int64_t n = s.h.rows();
-        const Kept k = sections(s.kept, n);
-        Sections scratch(s.products);
-        const MatrixView sums = scratch.next(n, heads()), tops = scratch.next(n, heads());
-        s.h.multiply(s.backend, s.values.weight, k.t);                    // t = H W
-        if (!shared_) s.h.multiply(s.backend, s.values.row_weight, k.s);  // s = H W_row
+        const std::int64_t n = s.h.rows(), w = columns();
+        Sections room = room_of(s);
+        const Kept k = kept(room, n);
+        const MatrixView sums = room.next(n, heads()), t = room.next(n, w), own = shared_ ? t : room.next(n, w);
+        s.h.multiply(s.backend, s.values.weight, t);                      // t = H W
+        if (!shared_) s.h.multiply(s.backend, s.values.row_weight, own);  // s = H W_row
         const MatrixView none{nullptr, n, 0, 0, sums.dtype};
-        DynamicForwardSum sum(scores(s), k.t, k.s, {k.z, none, k.log_sums, sums, none}, tops);
+        DynamicForwardSum sum(scores(s), t, own, {k.z, none, k.log_sums, sums, none});
         s.aggregate(Direction::forward, sum);  // Z, log Σ exp e
         finish(s, k.z);                        // H' = σ(Z + H W_self + b)
     }
 
     void backward(const BackwardStep& s) const override {
         const std::int64_t n = s.h.rows(), w = columns();
-        const Kept k = sections(s.kept, n);
-        Sections scratch(s.products);
-        const MatrixView given = scratch.next(n, given_columns()), dt = scratch.next(n, w),
-                         v = scratch.next(n, v_columns()), u = scratch.next(n, w), g = given.cols_from(0, w),
-                         ds = k.z;
+        Sections of_kept = room_of(s), room = room_of(s);
+        const Kept k = kept(of_kept, n);
+        // What is kept lies where dt and v do later, and is read before.
+        const MatrixView dt = room.next(n, w), walked = room.next(n, walked_columns()),
+                         given = room.next(n, given_columns()),
+                         t = frees_gradient(w) ? Sections(s.g).next(n, w) : room.next(n, w);
+        const MatrixView g = given.cols_from(0, w), own = given.cols_from(w, w);
         bias_gradient(s);
         gradient_of_heads(s, g);
-        s.backend.copy(k.s, given.cols_from(w, w));
         s.backend.copy(k.log_sums, given.cols_from(2 * w, heads()));
         s.backend.head_dots(g, k.z, given.cols_from(2 * w + heads(), heads()));  // D = ⟨G, Z⟩
-        sum_up(s, k, {given, dt, v, u});  // dt but for u where shared; u; da
+        s.h.multiply(s.backend, s.values.weight, t);                             // t = H W
+        if (shared_)
+            s.backend.copy(t, own);
+        else
+            s.h.multiply(s.backend, s.values.row_weight, own);        // s = H W_row
+        const MatrixView u = sum_up(s, {given, own, t, dt, walked});  // dt but for u where shared; u; da
+        const MatrixView ds = Sections(given).next(n, w);             // in place of G, which is needed no more
         if (shared_) {
             s.backend.add_heads(u, s.values.attention_row, dt);  // dt ← dt + a ∘ u
             weight_gradients(s, s.h, dt);
@@ -197,16 +207,12 @@ public:
     }
 
 protected:
-    /// What the backward pass needs of the forward one. t and s lie one after another, or are one.
-    struct Kept {
-        MatrixView t, s;      ///< [n × w]
-        MatrixView log_sums;  ///< [n × H]
-        MatrixView z;         ///< [n × w]
-    };
-    /// Of the backward pass: [n × (2w + 2H)]: G, s, log Σ exp e, D; [n × w] each, but for v's columns. They lie one after
-    /// another.
+    /// Of the backward pass.
     struct Walked {
-        MatrixView given, dt, v, u;
+        MatrixView given;   ///< [n × (2w + 2H)]: G, s, log Σ exp e, D
+        MatrixView own, t;  ///< [n × w]: s, columns of it; t
+        MatrixView dt;      ///< [n × w]
+        MatrixView room;    ///< [n × walked_columns()], after dt
     };
     /// Columns of the rows [G, s, log Σ exp e, D].
     std::int64_t given_columns() const { return 2 * columns() + 2 * heads(); }
@@ -214,34 +220,34 @@ protected:
     Scores scores(const Step& s) const {
         return {s.backend, dropping(s.entries), s.values.attention_row};
     }
-    /// Of v; more where it is room for what is returned.
-    virtual std::int64_t v_columns() const { return columns(); }
+    /// Of the room for v and u.
+    virtual std::int64_t walked_columns() const { return columns(); }
 
-    /// dt but for what goes through s, u, and da. Z is needed no more.
-    virtual void sum_up(const BackwardStep& s, const Kept& k, const Walked& m) const {
-        AddedHeadSums da(s.backend, s.gradients.attention_row, one_row(k.z));
-        NeighbourSum neighbours(scores(s), m.given, k.t, m.dt, m.v, da);
-        s.aggregate(Direction::backward, neighbours);  // dt = Σ m α G, v
-        RowSum rows(scores(s), k.t, m.given, m.u);
-        s.aggregate(Direction::forward, rows);                   // u
-        s.backend.add_heads(m.v, s.values.attention_row, m.dt);  // dt ← dt + a ∘ v
-        if (shared_) {
-            s.backend.axpby(1, m.u, 1, m.v);
-            da.add(m.v, k.t);
-        } else {
-            da.add(both(m.v, m.u), both(k.t, k.s));
-        }
+    /// dt but for what goes through s, and da. Returns u.
+    virtual MatrixView sum_up(const BackwardStep& s, const Walked& m) const {
+        AddedHeadSums da(s.backend, s.gradients.attention_row, one_row(s));
+        const MatrixView v = m.room, u = m.room;  // one after the other
+        NeighbourSum neighbours(scores(s), m.given, m.t, m.dt, v, da);
+        s.aggregate(Direction::backward, neighbours);          // dt = Σ m α G, v
+        s.backend.add_heads(v, s.values.attention_row, m.dt);  // dt ← dt + a ∘ v
+        da.add(v, m.t);
+        RowSum rows(scores(s), m.t, m.given, u);
+        s.aggregate(Direction::forward, rows);  // u
+        da.add(u, m.own);
         da.complete();
+        return u;
     }
 
 private:
-    Kept sections(MatrixView kept, std::int64_t n) const {
-        Sections all(kept);
+    /// What the backward pass needs of the forward one.
+    struct Kept {
+        MatrixView z;         ///< [n × w]
+        MatrixView log_sums;  ///< [n × H]
+    };
+    Kept kept(Sections& room, std::int64_t n) const {
         Kept k;
-        k.t = all.next(n, columns());
-        k.s = shared_ ? k.t : all.next(n, columns());
-        k.log_sums = all.next(n, heads());
-        k.z = all.next(n, columns());
+        k.z = room.next(n, columns());
+        k.log_sums = room.next(n, heads());
         return k;
     }
 
@@ -255,13 +261,16 @@ public:
     std::int64_t room() const override { return 2 * columns(); }
 
 private:
-    std::int64_t v_columns() const override { return room(); }
-    void sum_up(const BackwardStep& s, const Kept& k, const Walked& m) const override {
-        AddedHeadSums da(s.backend, s.gradients.attention_row, one_row(k.z));
-        ReturnedDynamicSum sum(scores(s), {m.given, k.t, m.dt, m.u, m.v}, da);
+    std::int64_t walked_columns() const override { return room() + columns(); }
+    MatrixView sum_up(const BackwardStep& s, const Walked& m) const override {
+        AddedHeadSums da(s.backend, s.gradients.attention_row, one_row(s));
+        Sections walked(m.room);
+        const MatrixView returned = walked.next(s.h.rows(), room()), u = walked.next(s.h.rows(), columns());
+        ReturnedDynamicSum sum(scores(s), {m.given, m.t, m.dt, u, returned}, da);
         s.aggregate(sum);
-        da.add(m.u, k.s);
+        da.add(u, m.own);
         da.complete();
+        return u;
     }
 };
 

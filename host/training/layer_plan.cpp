@@ -52,16 +52,27 @@ std::vector<std::int64_t> LayerPlan::received_columns(std::span<const Direction>
 }
 
 LayerBuffers LayerPlan::layer_buffers(int l) const {
-    const auto f = spec(l).f, g = spec(l).g, kept = layer(l).kept_columns();
+    const auto f = spec(l).f, g = spec(l).g, kept = stacks() ? 0 : layer(l).kept_columns();
     if (buffers == Buffers::separate)
-        return {.output = g, .gradient = g, .product = product_columns(*this, l), .kept = kept};
+        return {.output = g, .gradient = g, .product = stacks() ? 0 : product_columns(*this, l), .kept = kept};
     const bool holds_dh = l > 0 && !layer(l).reads_gradient_late();
     return {.output = holds_dh ? std::max(f, g) : g, .kept = kept};
 }
 
-std::int64_t LayerPlan::shared_columns() const {
-    if (buffers == Buffers::separate) return 0;
+std::int64_t LayerPlan::kept_before(int l) const {
     std::int64_t columns = 0;
+    for (int before = 0; before < l; ++before) columns += layer(before).kept_columns();
+    return columns;
+}
+
+std::int64_t LayerPlan::shared_columns() const {
+    std::int64_t columns = 0;
+    if (stacks()) {
+        for (int l = 0; l < size(); ++l)
+            columns = std::max(columns, kept_before(l + 1) + layer(l).product_columns());
+        return columns;
+    }
+    if (buffers == Buffers::separate) return 0;
     for (int l = 0; l < size(); ++l) columns = std::max(columns, product_columns(*this, l));
     return columns;
 }

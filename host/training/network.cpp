@@ -72,12 +72,21 @@ MatrixView Network::input_gradient(int l) const {
 MatrixView Network::input_gradient() const { return input_gradient(0); }
 
 MatrixView Network::products(int l) const {
+    if (plan_.stacks()) return stacked(plan_.kept_before(l + 1), plan_.layer(l).product_columns());
     return plan_.buffers == Buffers::shared ? shared_product_.view() : products_[usize(l)].view();
+}
+
+/// Of the stack, what lies after so many columns.
+MatrixView Network::stacked(std::int64_t before, std::int64_t columns) const {
+    const MatrixView all =
+        used(shared_product_, plan_.shared_columns()).reshaped(1, rows_ * plan_.shared_columns());
+    return all.cols_from(rows_ * before, rows_ * columns).reshaped(rows_, columns);
 }
 
 MatrixView Network::kept(int l) const {
     const std::int64_t columns = plan_.layer(l).kept_columns();
     if (columns == 0) return {};
+    if (plan_.stacks()) return stacked(plan_.kept_before(l), columns);
     const bool dropped = l == 0 && plan_.holds_aggregate() && mask(0).active();
     return used(dropped ? dropped_aggregate_ : kept_[usize(l)], columns);
 }

@@ -24,6 +24,7 @@ public:
     void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
         backend_.spmm(blocks_->block(d, 0), b, c, {}, e);
     }
+    void accumulate(Direction d, BlockSum& sum) override { sum.add(blocks_->block(d, 0), sum.operand(), {}); }
 
 private:
     Backend& backend_;
@@ -72,6 +73,7 @@ ModelSpec model_of(LayerKind kind) {
     if (kind == LayerKind::gcn) return m;
     m.normalisation = kind == LayerKind::sage ? Normalisation::mean : Normalisation::none;
     m.self_loops = false;
+    if (m.attends()) m.heads = {4, 2, 3};
     return m;
 }
 
@@ -81,7 +83,8 @@ TEST_CASE("a network made for many rows trains batches of fewer, one after anoth
     const auto backend = catalog().kernel("reference")->create({.dtype = DType::f64});
     TrainSpec train;
     train.dropout = train.input_dropout = 0.3;
-    for (const LayerKind kind : {LayerKind::gcn, LayerKind::sage, LayerKind::gin})
+    for (const LayerKind kind :
+         {LayerKind::gcn, LayerKind::sage, LayerKind::gin, LayerKind::gat, LayerKind::gatv2})
         for (const Buffers buffers : {Buffers::shared, Buffers::separate})
             for (const bool trains_input : {false, true}) {
                 INFO("kind " << static_cast<int>(kind) << ", separate buffers " << (buffers == Buffers::separate)

@@ -98,7 +98,7 @@ std::string reference_key(const std::string& dataset_digest, const ReferenceTrai
     cell.model = model;
     cell.train = train;
     std::string key =
-        fmt::format("5 {} {} {} {}", dataset_digest, data.graph.vertices(), data.graph.edges(), epochs);
+        fmt::format("6 {} {} {} {}", dataset_digest, data.graph.vertices(), data.graph.edges(), epochs);
     for (const char* part : {"model", "train", "seed"}) key += " " + identity_part(cell, part).dump();
     if (trained_features) key += " trained features";
     if (data.multi_label()) key += " label matrix";

@@ -109,7 +109,7 @@ struct ForwardStep {
     LayerParameters values;
     LayerInput h;         ///< [n × f]
     MatrixView z;         ///< ← [n × g]
-    MatrixView products;  ///< room for T, where it is not kept
+    MatrixView products;  ///< room for T, where it is not kept; where layers attend, it follows `kept` in memory
     MatrixView kept;      ///< T, from forward to backward
     Epilogue epilogue;    ///< of Z: bias, activation, dropout
     DropoutMask entries;  ///< of attention's coefficients

@@ -18,7 +18,8 @@ enum class Buffers : std::uint8_t {
     /// A layer's output, dZ and dH are one buffer, and all layers share one for T, U and V. (MG-GCN, section 4.2)
     /// Layers that read G while they write dH share another for dH.
     shared,
-    /// Every layer has its own for its output, for the output's gradient, and for T, U and V. (CAGNET)
+    /// Every layer has its own for its output, for the output's gradient, and for T, U and V. (CAGNET) Layers that attend share
+    /// what they keep and their products all the same.
     separate,
 };
 
@@ -59,7 +60,14 @@ struct LayerPlan {
     /// buffers are shared, otherwise one number per layer.
     std::vector<std::int64_t> received_columns(std::span<const Direction> directions) const;
     LayerBuffers layer_buffers(int l) const;
-    /// Columns of the buffer that layers share for the matrices between SpMM and GEMM; 0 where buffers are separate.
+    /// Whether layers attend: they have one buffer for what they keep and for their products, shared buffers or not, a stack.
+    /// What layer l keeps follows what the layers before it keep, and its products follow that, in memory that later layers use
+    /// between its forward and its backward pass.
+    bool stacks() const { return spec(0).attention.has_value(); }
+    /// Columns that the layers before l keep.
+    std::int64_t kept_before(int l) const;
+    /// Columns of the stack; else of the buffer that layers share for the matrices between SpMM and GEMM, 0 where buffers are
+    /// separate.
     std::int64_t shared_columns() const;
     /// Columns of the buffer for the dH of layers that read G late; 0 where there are none, or buffers are separate.
     std::int64_t late_gradient_columns() const;

@@ -68,6 +68,7 @@ private:
     MatrixView input_gradient(int l) const;
     MatrixView products(int l) const;
     MatrixView kept(int l) const;
+    MatrixView stacked(std::int64_t before, std::int64_t columns) const;
     LayerInput input(int l) const { return l > 0 ? output(l - 1) : input_; }
     void drop_input();
     DropoutMask mask(int model_layer) const;
@@ -82,7 +83,7 @@ private:
     std::int64_t max_rows_, rows_;
     std::vector<Matrix> outputs_, gradients_, products_,
         kept_;                               ///< by layer; the middle two where buffers are separate
-    Matrix shared_product_, late_gradient_;  ///< where they are shared
+    Matrix shared_product_, late_gradient_;  ///< where they are shared; the former also where layers attend
     Matrix dropped_input_, dropped_aggregate_, dx_;
     // Set by the last forward pass.
     LayerInput input_;  ///< what layer 0 reads: X or X with dropout
