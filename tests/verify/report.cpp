@@ -60,7 +60,8 @@ std::string head(const std::vector<LaunchFindings>& launches, const Tally& all) 
     std::string text = fmt::format(
         "# Every exact scheme against the serial reference\n\n"
         "`./dev verify-all`, {:%Y-%m-%d}, {}, {} cores, {}, commit\n{}, {} of launches.\n"
-        "Ranks {}. Kernel cpu, one thread a rank; more ranks than cores time-share them.\n\n",
+        "Ranks {}. Kernel cpu, one thread a rank; more ranks than cores time-share them.\n"
+        "On 64 and 512 simulated ranks: [verification-at-scale](verification-at-scale.md).\n\n",
         fmt::gmtime(now), machine.cpu, machine.cores, machine.mpi, fmt::join(commits, " and "),
         wall_s < 120 ? fmt::format("{:.0f} s", wall_s) : fmt::format("{:.1f} minutes", wall_s / 60),
         ranks_text(ranks));
