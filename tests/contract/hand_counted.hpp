@@ -70,16 +70,18 @@ struct Attending {
     std::int64_t widest(bool returns) const { return dynamic ? (returns ? 6 : 16) : (returns ? 8 : 12); }
     /// Room of a returned sum: dt and v; dh and dr.
     std::int64_t room() const { return dynamic ? 12 : 8; }
-    /// t, s, Z and log Σ, 3w + H; or h, Z, P, r, l and log Σ, 3w + 3H.
-    std::int64_t kept() const { return dynamic ? 20 + 14 : 24 + 18; }
-    /// Between products: given, dt, v, u, 5w + 2H or where v is such room 6w + 2H; [G, l, log Σ, D] and [dh, dr], 2w + 4H.
-    std::int64_t products(bool returns) const { return dynamic ? (returns ? 40 : 34) : 20; }
+    /// The first layer keeps Z, P and log Σ, 2w + H = 14, or Z and log Σ, w + H = 8, below what the last one works in: 3w + 5H =
+    /// 22, or 4w + 2H and w for the wider heads, 24; where sums are returned w or 2w more, 26 or 32. It works in less or as
+    /// much: 28 or 34; 28 or 40.
+    std::int64_t stack(bool returns) const {
+        return dynamic ? (returns ? 8 + 32 : 8 + 24) : (returns ? 14 + 26 : 14 + 22);
+    }
     /// W [4 × 6], two vectors and b, 42, then 6·4 + 4 + 4 + 2 = 34; two W, a vector and b, 60, then 2·24 + 4 + 2 = 54.
     std::int64_t parameters() const { return dynamic ? 60 + 54 : 42 + 34; }
-    /// Of so many vertices, beside the products' buffers: X 4, outputs 6 and max(6, 2), kept, room; values and gradients.
+    /// Of so many vertices, beside the products' buffers: X 4, outputs 6 and max(6, 2), the stack; values and gradients.
     std::int64_t bytes(std::int64_t vertices, bool returns) const {
-        return 8 * (vertices * (4 + 6 + 6 + kept() + products(returns)) + 2 * parameters()) +
-               vertices * vertex_bytes + scalar_bytes;
+        return 8 * (vertices * (4 + 6 + 6 + stack(returns)) + 2 * parameters()) + vertices * vertex_bytes +
+               scalar_bytes;
     }
 };
 
