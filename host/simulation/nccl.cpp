@@ -123,9 +123,10 @@ ByPlace nccl_memory_per_hop_byte(Collective collective, int ranks, int capabilit
             return {.root = send, .between = pass_on, .end = receive};
         case Collective::reduce:  // recvReduceCopy reads the root's own, too
             return {.root = receive + 1, .between = pass_on, .end = send};
-        case Collective::all_gather:  // of ranks − 1 that a rank sends
-        case Collective::
-            all_reduce:  // in the middle of twice as many recvReduceCopySend, which writes and passes on
+        // Of ranks − 1 sends the first has no receive beside it, and the last receive no send; in the middle of an
+        // all-reduce's, recvReduceCopySend writes its matrix, too.
+        case Collective::all_gather:
+        case Collective::all_reduce:
         case Collective::barrier: {
             const double each = pass_on + 1. / (ranks - 1);
             return {.root = each, .between = each, .end = each};

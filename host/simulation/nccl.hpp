@@ -30,7 +30,7 @@ NcclTime nccl_choice(Collective collective, double total_bytes, const Placement&
 /// v2.19.3-1. A rank does not write into the next one's matrices: it copies what it sends into chunks, from which the next
 /// one copies it into its own matrices and chunks. They lie with the sender where that one's memory is read over NVLink
 /// (compute capability 8.0: src/graph/paths.cc, src/transport/p2p.cc), else with the receiver. That the chunks are found in
-/// the device's cache is not counted on: between write and read a kernel beside them reads more than it holds.
+/// the device's cache is not counted on (docs/decisions/nccl-chunks.md).
 ByPlace nccl_memory_per_hop_byte(Collective collective, int ranks, int capability);
 
 }  // namespace gnnbench::simulation

@@ -222,10 +222,9 @@ void TravelStatement::state_memory(MemoryStatement& m) const {
 
 std::string grid_why_unsupported(const Setting& s) {
     if (s.model.attends())
-        return "trains GCN layers alone: a row's columns lie on several ranks, so that its scores would take an "
-               "all-reduce of H numbers a row and side (gatv2: H an entry), and its softmax a maximum and a sum "
-               "over "
-               "the ranks that share the row";
+        return "trains GCN layers alone: a row's columns lie on several ranks, so that its scores would take "
+               "an all-reduce of H numbers a row and side (gatv2: H an entry), and its softmax a maximum "
+               "and a sum over the ranks that share the row";
     if (s.model.kind != LayerKind::gcn)
         return "trains GCN layers alone: its products of dense matrices are cut by columns for one weight a layer";
     if (s.model.aggregate_input)

@@ -98,17 +98,6 @@ TEST_CASE("collectives cost what rings carry") {
     CHECK(cost(Collective::all_gather, apart, NetworkModel::ring).latency_s == 0);
 }
 
-TEST_CASE("a curve follows powers between its points") {
-    const Curve c{{{1, 10}, {100, 1000}}};
-    CHECK(c.rate(10) == Approx(100));
-    CHECK(c.rate(0.5) == 10);
-    CHECK(c.rate(1e4) == 1000);
-    CHECK(c.seconds(10) == Approx(100));
-    CHECK(c.seconds(0.5) == 10);
-    CHECK(c.seconds(1e4) == Approx(1e5));
-    CHECK_THROWS_AS(Curve().rate(1), LogicError);
-}
-
 TEST_CASE("what was measured of two devices stands for links within a node") {
     Machine m = round_numbers();
     m.links.measured["all_reduce"] = {{{100, 3}, {400, 6}}};

@@ -185,11 +185,9 @@ class Plexus3d final : public Strategy, public StatesHostMemory {
 public:
     std::string why_unsupported(const Setting& s) const override {
         if (s.model.attends())
-            return "trains GCN layers alone: a row's columns lie on the ranks of an axis, so that its scores "
-                   "would "
-                   "take an all-reduce of H numbers a row and side along it (gatv2: H an entry), and its softmax "
-                   "a "
-                   "maximum and a sum along the axis that shares its entries";
+            return "trains GCN layers alone: a row's columns lie on the ranks of an axis, so that its "
+                   "scores would take an all-reduce of H numbers a row and side along it (gatv2: H an "
+                   "entry), and its softmax a maximum and a sum along the axis that shares its entries";
         if (s.model.kind != LayerKind::gcn)
             return "trains GCN layers alone: the roles of its axes alternate from one weight a layer to the next";
         const Options o = read_options(s.params);
