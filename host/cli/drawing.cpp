@@ -18,9 +18,9 @@ void add_panels(std::vector<TimelinePanel>& panels, const ResolvedTable& r,
                 const std::vector<std::vector<ResolvedCell>>& rows, bool simulated,
                 const std::filesystem::path& database) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        std::string title = r.definition->rows[i].label, trial;
+        std::string title = r.definition->rows[i].label, published, trial;
         for (const ResolvedCell& place : rows[i]) {
-            if (place.given) title += fmt::format("; the paper's {} {}", place.given->text, place.given->unit);
+            if (place.given) published += fmt::format(" (paper: {} {})", place.given->text, place.given->unit);
             for (const ComparisonCell* cell : place.cells)
                 if (trial.empty()) trial = traced_among(database, cell->ok_trials);
         }
@@ -30,9 +30,9 @@ void add_panels(std::vector<TimelinePanel>& panels, const ResolvedTable& r,
             auto product = largest_product(timeline);
             if (!product) continue;
             timeline = std::move(*product);
-            title += fmt::format("; this one {} ms", three_digits(timeline.wall_s * 1e3));
+            title += fmt::format(", {} ms", three_digits(timeline.wall_s * 1e3));
         }
-        panels.push_back({title, std::move(timeline), simulated});
+        panels.push_back({title + published, std::move(timeline), simulated});
     }
 }
 
