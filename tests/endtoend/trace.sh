@@ -78,6 +78,27 @@ gnnbench trace overlap --output epoch.png
 expect_code 2 "a timeline in a format that there is not"
 expect_text err ".json, .svg" "a timeline in a format that there is not"
 
+# As a paper's figure: what its largest product took here, and in the paper.
+mkdir mine
+cat >mine/product.yaml <<'YAML'
+title: Timeline of a product
+source: A paper
+experiments: overlap
+row_head: scheme
+rows:
+  - {name: overlapped, where: {scheme: mg-gcn}}
+columns:
+  - {name: SpMM, cell: {metric: product_s, unit: ms}}
+plot: {kind: timeline, window: product}
+YAML
+cat >mine/published.csv <<'CSV'
+table,row,column,value,unit,page,verbatim,erratum
+product,overlapped,SpMM,38,ms,Figure 1,38 ms,
+CSV
+gnnbench figure mine/product.yaml --output product.svg
+expect_code 0 "a paper's timeline"
+grep -Eq '>overlapped, [0-9.]+ ms \(paper: 38 ms\)<' product.svg || fail "a timeline's title: $(grep '<text>' product.svg)"
+
 # Of several traced trials the median one of the widest cell, and which it is.
 gnnbench run overlap.yaml --no-verify --trace --set name=several --set gpus=[1,2] --set trials=3 --set 'model.hidden=[8]'
 expect_code 0 "traced trials of two cells"
