@@ -1,6 +1,8 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <functional>
 
 #include <gnnbench/training/layer.hpp>
 
@@ -55,6 +57,18 @@ inline void rescale_to_largest(Backend& backend, Communicator& replicas, const A
     backend.copy(tops, rows.maxima);
 }
 
+/// The rows that copies share, complete: at its root a row has the sums of all, and its copies get what they use of it. `complete`
+/// makes Z, P and log Σ exp e of sums. P remains at the root alone, so that l has its gradient once.
+inline void complete_shared(Backend& backend, SharedRows& shared, const AttentionRows& rows,
+                            const std::function<void(const PreparedMatrix& nothing)>& complete) {
+    shared.merge(rows);
+    complete(shared.nothing());
+    shared.copy_from_roots(std::array{rows.z, rows.maxima});
+    if (rows.slopes.cols == 0) return;
+    const std::int64_t roots = shared.roots();
+    backend.fill(rows.slopes.rows_from(roots, rows.slopes.rows - roots), 0);
+}
+
 /// A gradient that is made of several sums of heads: ← ± Σ_i s_i x_i, in turn.
 class AddedHeadSums {
 public:
@@ -85,6 +99,13 @@ protected:
     explicit AttendingLayer(const LayerSpec& spec)
         : Layer(spec), shape_(spec.attention->shape), w_(spec.transformed()), heads_(shape_.heads) {}
 
+    CopiedColumns copied(Direction d) const override {
+        if (d == Direction::backward) return {spec().g, spec().g};
+        return {merged_columns(), w_ + heads_};
+    }
+    /// Columns of the sums of a row that its copies have, with their maxima.
+    virtual std::int64_t merged_columns() const = 0;
+
     std::int64_t columns() const { return w_; }  ///< w, of heads together
     std::int64_t heads() const { return heads_; }
     AttentionHeads dropping(const DropoutMask& entries) const {
@@ -107,10 +128,11 @@ protected:
     }
     /// g ← dLoss/dZ
     void gradient_of_heads(const BackwardStep& s, MatrixView g) const {
+        const ConstMatrixView summed = s.aggregate.summed_gradients(s.g);
         if (spec().attention->mean)
-            s.backend.spread_to_heads(s.g, g);
+            s.backend.spread_to_heads(summed, g);
         else
-            s.backend.copy(s.g, g);
+            s.backend.copy(summed, g);
     }
     /// Whether gradient_of_heads leaves so many columns of G's memory to the layer, until dH is written.
     bool frees_gradient(std::int64_t columns) const { return !reads_gradient_late() && spec().g >= columns; }

@@ -29,10 +29,17 @@ public:
         rescale_to_largest(backend_, replicas, rows_, Sections(b_).next(l_.rows, l_.cols));  // b is needed no more
         replicas.all_reduce_now(both(rows_.z, rows_.slopes));
         replicas.all_reduce_now(both(rows_.sums, rows_.slope_sums));
-        backend_.attend(*nothing, shape_, b_.rows_from(0, 0), l_, rows_, {.first = false, .last = true});
+        complete(*nothing);
+    }
+    void combine(SharedRows& shared) override {
+        complete_shared(backend_, shared, rows_, [&](const PreparedMatrix& nothing) { complete(nothing); });
     }
 
 private:
+    void complete(const PreparedMatrix& nothing) {
+        backend_.attend(nothing, shape_, b_.rows_from(0, 0), l_, rows_, {.first = false, .last = true});
+    }
+
     Backend& backend_;
     AttentionHeads shape_;
     MatrixView b_, l_;
@@ -50,6 +57,7 @@ public:
     void add_for(const PreparedMatrix& a_pj, ConstMatrixView b_j, MatrixView own_then, Stage stage) override {
         backend_.attend_backward(a_pj, shape_, b_j, own_then, c_, stage);
     }
+    using BlockSum::combine;
     void combine(Communicator& replicas, const PreparedMatrix*) override { replicas.all_reduce_now(c_); }
 
 private:
@@ -99,6 +107,7 @@ public:
         if (d == Direction::backward) return {w_ + heads_};
         return {heads_, 2 * w_, 2 * heads_};
     }
+    std::int64_t merged_columns() const override { return 2 * w_ + 3 * heads_; }
     std::int64_t kept_columns() const override { return 2 * w_ + heads_; }
     std::int64_t product_columns() const override {
         return w_ + 4 * heads_ + sum_columns() + (frees_gradient(heads_) ? 0 : heads_);

@@ -41,11 +41,18 @@ public:
         rescale_to_largest(by_.backend, replicas, rows_, Sections(t_).next(t_.rows, rows_.maxima.cols));
         replicas.all_reduce_now(rows_.z);
         replicas.all_reduce_now(rows_.sums);
-        by_.backend.dynamic_attend(*nothing, by_.shape, by_.vector, t_.rows_from(0, 0), s_, rows_,
-                                   {.first = false, .last = true});
+        complete(*nothing);
+    }
+    void combine(SharedRows& shared) override {
+        complete_shared(by_.backend, shared, rows_, [&](const PreparedMatrix& nothing) { complete(nothing); });
     }
 
 private:
+    void complete(const PreparedMatrix& nothing) {
+        by_.backend.dynamic_attend(nothing, by_.shape, by_.vector, t_.rows_from(0, 0), s_, rows_,
+                                   {.first = false, .last = true});
+    }
+
     Scores by_;
     MatrixView t_, s_;
     AttentionRows rows_;
@@ -69,6 +76,7 @@ public:
         by_.backend.dynamic_backward_neighbours(a_pj, by_.shape, by_.vector, given_j, t_then, v_, sums_, stage);
         if (stage.last) go_on_with(t_);
     }
+    using BlockSum::combine;
     void combine(Communicator& replicas, const PreparedMatrix*) override {
         replicas.all_reduce_now(both(sums_, v_));
     }
@@ -99,6 +107,7 @@ public:
     void add(const PreparedMatrix& a_pj, ConstMatrixView t_j, Stage stage) override {
         by_.backend.dynamic_backward_rows(a_pj, by_.shape, by_.vector, t_j, given_, u_, stage);
     }
+    using BlockSum::combine;
     void combine(Communicator& replicas, const PreparedMatrix*) override { replicas.all_reduce_now(u_); }
 
 private:
@@ -153,6 +162,7 @@ public:
         return {heads(), columns(), heads()};
     }
     std::vector<std::int64_t> combined_again() const override { return {columns()}; }
+    std::int64_t merged_columns() const override { return columns() + 2 * heads(); }
     std::int64_t kept_columns() const override { return columns() + heads(); }
     std::int64_t product_columns() const override {
         const std::int64_t t = frees_gradient(columns()) ? 0 : columns();

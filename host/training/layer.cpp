@@ -8,10 +8,12 @@
 
 namespace gnnbench {
 
+SharedRows::~SharedRows() = default;
 BlockSum::~BlockSum() = default;
 void BlockSum::add_for(const PreparedMatrix& a_pj, ConstMatrixView b_j, MatrixView, Stage stage) {
     add(a_pj, b_j, stage);
 }
+void BlockSum::combine(SharedRows&) { throw LogicError("this sum has nothing to merge over the copies of a row"); }
 ReturnedSum::~ReturnedSum() = default;
 DistributedSpmm::~DistributedSpmm() = default;
 Layer::~Layer() = default;
@@ -186,6 +188,12 @@ void LayerAggregation::operator()(ReturnedSum& sum) const {
             "a product is not as wide as its layer states");
     spmm_.begin_layer(number_);
     spmm_.accumulate_returned(sum);
+}
+
+ConstMatrixView LayerAggregation::summed_gradients(ConstMatrixView g) const {
+    require(g.cols == layer_.copied(Direction::backward).to_roots,
+            "gradients are not as wide as their layer states");
+    return spmm_.summed_gradients(g);
 }
 
 Epilogue Layer::epilogue_without_self(const ForwardStep& s) const {

@@ -9,6 +9,7 @@
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
+using namespace gnnbench::contract::three_ranks;
 
 namespace {
 
@@ -76,16 +77,6 @@ struct Line {
         }
     }
 };
-
-/// Sampled ids, loss and the like are metadata: four bytes an id, eight a loss.
-Traffic loss_scalar(int rank) { return {rank == 0 ? 16 : 8, rank == 0 ? 16 : 8, 1}; }
-
-/// Gradients of 4·5 + 5 = 25 and 5·2 + 2 = 12 elements over 3 ranks, in blocks of 9, 8, 8 and of 4: x + (P − 2)·m
-/// elements.
-Traffic two_gradients(int rank) {
-    const std::int64_t bytes = 8 * (25 + (rank == 0 ? 9 : 8)) + 8 * (12 + 4);
-    return {bytes, bytes, 2};
-}
 
 /// What all row-parallel schemes hold of 4 → 5 → 2, 3 vertices a rank, beside their products' buffers and kept
 /// aggregates. Elements: X 3·4; outputs 3·5 and 3·max(5, 2); the shared product 3·5; weights and gradients 2·(25 + 12).
@@ -192,12 +183,6 @@ Wanted mg_gcn(bool overlap, int rank) {
     // X 3·4; outputs 3·5 and 3·5; the shared product 3·2; T 3·4; parameters 74; BC1 and BC2 3·4 each.
     w.bytes = 8 * (12 + 15 + 15 + 6 + 12 + 74 + (overlap ? 2 : 1) * 12) + 39 + 8 + 48;
     return w;
-}
-
-/// Attention's 42 and 34, or 60 and 54, elements over 3 ranks: blocks of 14; of 12, 11 and 11; of 20; of 18.
-Traffic gradients(Attending a, int rank) {
-    const std::int64_t bytes = 8 * (a.parameters() + (a.dynamic ? 20 + 18 : rank == 0 ? 14 + 12 : 14 + 11));
-    return {bytes, bytes, 2};
 }
 
 /// sa-1d, demirci-p2p and bns-gcn: rows of Â's blocks forward, and again where a sum is made by rows backward; those of

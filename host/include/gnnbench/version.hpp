@@ -5,7 +5,7 @@
 /// in its headers: those of this folder and of verbs/, of training/, of batches/. A plugin is refused for the libraries
 /// that it uses, and for no other.
 #define GNNBENCH_CORE_VERSION 28
-#define GNNBENCH_TRAINING_VERSION 7
+#define GNNBENCH_TRAINING_VERSION 8
 #define GNNBENCH_BATCHES_VERSION 2
 
 #define GNNBENCH_TEXT_(x) #x

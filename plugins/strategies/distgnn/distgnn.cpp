@@ -63,8 +63,7 @@ public:
                                    ? "normalisation: none divides by nothing"
                                    : "normalisation: symmetric scales columns, too, before anything is exchanged");
         return row_parallel_why_unsupported(
-            s,
-            "distgnn adds parts of a row up that several ranks have, and a softmax needs the row's maximum first");
+            s, s.model.attends() ? why_no_attention(Algorithm(s.params, any_ranks)) : "");
     }
     PartitionNeed partition_need(const Setting& s) const override {
         return {.parts = s.ranks, .vertex_cut = s.ranks > 1};
@@ -74,10 +73,14 @@ public:
                                std::int64_t epoch) const override {
         const Algorithm algorithm(p.params, p.ranks);
         const HeldCopies copies(p.dataset.graph, p.index, rank, algorithm);
-        const auto product = [&](Direction d, std::int64_t width) {
-            return dist::exchanged_sums_volume(copies, d, algorithm, epoch, width * element_bytes);
+        const LayerPlan layers = plan(p);
+        const LayerVolume product = [&](const LayerProduct& of) {
+            // A walk over rows once more is over what this rank has.
+            if (of.again) return Volume{};
+            return dist::exchanged_sums_volume(copies, of.direction, algorithm, epoch,
+                                               layers.layer(of.layer).copied(of.direction), element_bytes);
         };
-        return {row_parallel_volume(plan(p), product, p.index.parts(), rank, element_bytes),
+        return {row_parallel_volume(layers, product, p.index.parts(), rank, element_bytes),
                 algorithm.exchange == Algorithm::Exchange::late ? StatedVolume::Means::this_epoch
                                                                 : StatedVolume::Means::every_epoch};
     }
@@ -118,6 +121,13 @@ public:
             m.prepares(copies.rows(), copies.rows(), loops);
             m.let_go(diagonal);
         }
+        if (p.model.attends() && p.ranks > 1) {
+            const std::int64_t merged = copies.merging(p.dataset.graph).nonzeros(),
+                               merging = host_bytes::cut(copies.roots(), merged);
+            m.take(merging);
+            m.prepares(copies.roots(), copies.lent(), merged);
+            m.let_go(merging);
+        }
     }
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
@@ -134,6 +144,20 @@ public:
     }
 
 private:
+    static std::string why_no_attention(const Algorithm& algorithm) {
+        if (algorithm.exchange == Algorithm::Exchange::late)
+            return "cd-r adds up parts of a row of different epochs, whose weights no softmax has made; cd-0 and "
+                   "0c attend";
+        if (algorithm.loops_at_copies)
+            return "self_loops: copies adds a copy's own row after the exchange, and a softmax weights it with "
+                   "the others; "
+                   "self_loops: root attends";
+        if (algorithm.exchange == Algorithm::Exchange::at_once && !algorithm.backward)
+            return "backward: local leaves gradients at copies, where what scores need of the whole row is not; "
+                   "backward: "
+                   "summed attends";
+        return {};
+    }
     /// As autograd in the released code: partial aggregates have the width of a layer's input, and so have their gradients.
     LayerPlan plan(const Problem& p) const { return same_order_plan(p, aggregate_first_kept); }
 };

@@ -11,6 +11,8 @@
 #include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "attended_copies.hpp"
+#include "copy_exchange.hpp"
 #include "known_degrees.hpp"
 #include "late_rows.hpp"
 
@@ -25,6 +27,12 @@ bool exchanges(const Algorithm& algorithm, Direction d) {
 }
 bool late(const Algorithm& algorithm, Direction d) {
     return algorithm.exchange == Algorithm::Exchange::late && exchanges(algorithm, d);
+}
+
+bool attends(const LayerPlan& plan) { return plan.spec(0).attention.has_value(); }
+/// Columns of the widest rows that are exchanged at once.
+std::int64_t widest_exchanged(const LayerPlan& plan) {
+    return attends(plan) ? AttendedCopies::widest(plan) : plan.widest_operand();
 }
 
 int bin_of(const Algorithm& algorithm, std::int64_t epoch) { return static_cast<int>(epoch % algorithm.bins); }
@@ -64,13 +72,16 @@ public:
           algorithm_(algorithm),
           backend_(rank.backend),
           world_(rank.world),
-          roots_(backend_.matrix(copies_->most_lent(), plan.widest_operand())),
-          lent_rows_(backend_.upload(std::span<const std::int32_t>(copies_->lent_rows()))) {
+          exchange_(backend_, world_, *copies_, widest_exchanged(plan)) {
         if (algorithm.known_degrees) require_no_negative_weight(problem.dataset.graph);
         const RowSums own = prepare(a, problem.dataset.graph);
         if (algorithm.runs_on) aside_.emplace(world_.aside());
-        if (algorithm.backward || algorithm.known_degrees)
+        if (attends(plan)) {
+            if (copies_->parts() > 1)
+                attended_.emplace(backend_, exchange_, *copies_, problem.dataset.graph, plan);
+        } else if (algorithm.backward || algorithm.known_degrees) {
             sums_ = backend_.matrix(copies_->rows(), plan.widest_operand());
+        }
         if (algorithm.known_degrees) learn_degrees(own);
         for (const auto& layer : plan.layers) {
             model_layers_.push_back(layer->spec().model_layer);
@@ -106,6 +117,17 @@ public:
         if (loops_) backend_.spmm(*loops_, b, sums, {.beta = 1});
         if (divides()) known_->divide(sums, c);
         backend_.apply(e, c);
+    }
+
+    // Forward, a row's sum over the entries of this rank, then of all; backward, what these entries add to the gradients of rows.
+    void accumulate(Direction d, BlockSum& sum) override {
+        const bool shares = d == Direction::forward && !sum.again() && exchanges_now(d);
+        sum.add(d == Direction::forward ? *matrix_ : *transposed_, sum.operand(),
+                {.first = true, .last = !shares});
+        if (shares) sum.combine(*attended_);
+    }
+    ConstMatrixView summed_gradients(ConstMatrixView g) override {
+        return exchanges_now(Direction::backward) ? attended_->summed(g) : g;
     }
 
     std::vector<RowAges> row_ages() const override {
@@ -167,12 +189,15 @@ private:
         const MatrixView sums = sums_.view().reshaped(copies_->rows(), 1);
         for (int bin = 0; bin < copies_->bins(); ++bin) {
             backend_.upload(std::span<const double>(own.entries), sums);
-            add_at_roots(bin, sums);
-            take_from_roots(bin, sums);
+            exchange_.add_at_roots(bin, sums);
+            exchange_.take_from_roots(bin, sums);
             known_->add_bin(with_loops(backend_.download(sums).values));
         }
     }
     bool divides() const { return training_ && known_; }
+    bool exchanges_now(Direction d) const {
+        return copies_->parts() > 1 && (!training_ || exchanges(algorithm_, d));
+    }
 
     // A copy's gradient is that of its root's sum, which all copies read: U_i ← Â_iᵀ Σ over copies of G, each divided by the
     // degree that its own row was. What a copy adds to itself returns its own.
@@ -194,25 +219,11 @@ private:
     }
 
     void sum_copies(Direction d, MatrixView sums) {
-        if (training_ && !exchanges(algorithm_, d)) return;
+        if (!exchanges_now(d)) return;
         if (training_ && late(algorithm_, d)) return sum_late(d, sums);
         // A root's sum is whole when all of its copies have come, which may be in different bins.
-        for (int bin = 0; bin < copies_->bins(); ++bin) add_at_roots(bin, sums);
-        for (int bin = 0; bin < copies_->bins(); ++bin) take_from_roots(bin, sums);
-    }
-
-    MatrixView room_for_roots(int bin, MatrixView sums) const {
-        return roots_.view().reshaped(copies_->lent(bin).count, sums.cols);
-    }
-    void add_at_roots(int bin, MatrixView sums) {
-        const MatrixView arriving = room_for_roots(bin, sums);
-        world_.all_to_all_now(messages_of_copies(bin, copies_of(sums, bin)), messages_of_roots(bin, arriving));
-        add_to_roots(bin, arriving, sums);
-    }
-    void take_from_roots(int bin, MatrixView sums) {
-        const MatrixView leaving = room_for_roots(bin, sums);
-        gather_roots(bin, sums, leaving);
-        world_.all_to_all_now(messages_of_roots(bin, leaving), messages_of_copies(bin, copies_of(sums, bin)));
+        for (int bin = 0; bin < copies_->bins(); ++bin) exchange_.add_at_roots(bin, sums);
+        for (int bin = 0; bin < copies_->bins(); ++bin) exchange_.take_from_roots(bin, sums);
     }
 
     // Of this epoch's bin: a root adds what copies sent r epochs ago, a copy takes what its root sent then; both are sent for
@@ -221,20 +232,18 @@ private:
         BothWays& rows = late_[usize(d)][layer_];
         rows.finish(bin_);
         const Run held = copies_->held(bin_), lent = copies_->lent(bin_);
-        const MatrixView partial = leaving(rows.to_roots, held), copied = copies_of(sums, bin_);
+        const MatrixView partial = leaving(rows.to_roots, held), copied = exchange_.copies_of(sums, bin_);
         const MatrixView from_copies = rows.to_roots.arrived().rows_from(lent.first, lent.count);
         const MatrixView from_roots = rows.to_copies.arrived().rows_from(held.first, held.count);
         const bool add = roots_have_sums(algorithm_, epoch_), take = copies_have_sums(algorithm_, epoch_);
         backend_.copy(copied, partial);
-        if (add) add_to_roots(bin_, from_copies, sums);
-        rows.to_roots.started(
-            bin_, channel().all_to_all(messages_of_copies(bin_, partial), messages_of_roots(bin_, from_copies)));
+        if (add) exchange_.add(bin_, from_copies, sums);
+        rows.to_roots.started(bin_, exchange_.start_collecting(channel(), bin_, partial, from_copies));
         if (take) backend_.copy(from_roots, copied);
         if (add) {
             const MatrixView sent = leaving(rows.to_copies, lent);
-            gather_roots(bin_, sums, sent);
-            rows.to_copies.started(
-                bin_, channel().all_to_all(messages_of_roots(bin_, sent), messages_of_copies(bin_, from_roots)));
+            exchange_.gather(bin_, sums, sent);
+            rows.to_copies.started(bin_, exchange_.start_giving_back(channel(), bin_, sent, from_roots));
         }
         used_[usize(d)][layer_] = (add ? lent.count : 0) + (take ? held.count : 0);
     }
@@ -244,38 +253,6 @@ private:
     MatrixView leaving(const LateRows& rows, Run run) const {
         return rows.leaving().rows_from(algorithm_.runs_on ? run.first : 0, run.count);
     }
-    MatrixView copies_of(MatrixView rows, int bin) const {
-        const Run held = copies_->held(bin);
-        return rows.rows_from(copies_->roots() + held.first, held.count);
-    }
-    /// `rows`: the bin's copies, or what is lent in it.
-    std::vector<RowMessage> messages_of_copies(int bin, MatrixView rows) const {
-        return messages(rows, copies_->held(bin).first, [&](Part j) { return copies_->held(bin, j); });
-    }
-    std::vector<RowMessage> messages_of_roots(int bin, MatrixView rows) const {
-        return messages(rows, copies_->lent(bin).first, [&](Part j) { return copies_->lent(bin, j); });
-    }
-    std::vector<RowMessage> messages(MatrixView rows, std::int64_t first, auto&& run_of) const {
-        std::vector<RowMessage> all;
-        for (Part j = 0; j < copies_->parts(); ++j)
-            if (const Run run = run_of(j); run.count > 0)
-                all.push_back({j, rows.rows_from(run.first - first, run.count)});
-        return all;
-    }
-    /// Part by part, because two parts may both have copies of one root.
-    void add_to_roots(int bin, MatrixView rows, MatrixView sums) {
-        const std::int64_t first = copies_->lent(bin).first;
-        for (Part j = 0; j < copies_->parts(); ++j) {
-            const Run run = copies_->lent(bin, j);
-            if (run.count > 0)
-                backend_.scatter_add_rows(rows.rows_from(run.first - first, run.count),
-                                          lent_rows_.data() + run.first, sums.rows_from(0, copies_->roots()));
-        }
-    }
-    void gather_roots(int bin, MatrixView sums, MatrixView to) {
-        backend_.gather_rows(sums.rows_from(0, copies_->roots()), lent_rows_.data() + copies_->lent(bin).first,
-                             to);
-    }
 
     std::shared_ptr<const HeldCopies> copies_;
     Algorithm algorithm_;
@@ -283,9 +260,9 @@ private:
     Communicator& world_;
     std::optional<Communicator> aside_;                            ///< if transfers run on
     std::unique_ptr<PreparedMatrix> matrix_, transposed_, loops_;  ///< loops_: if copies have their own
-    Matrix roots_;                                                 ///< rows of lent roots of a bin, on their way
-    Matrix sums_;  ///< over copies: of gradients, and before they are divided
-    Array<std::int32_t> lent_rows_;
+    CopyExchange exchange_;
+    std::optional<AttendedCopies> attended_;  ///< if layers attend
+    Matrix sums_;  ///< over copies: of gradients, and before they are divided, if layers do not
     std::optional<KnownDegrees> known_;
     std::vector<int> model_layers_;                  ///< by layer of the plan
     std::array<std::vector<BothWays>, 2> late_;      ///< by direction and layer
@@ -317,9 +294,12 @@ std::unique_ptr<DistributedSpmm> make_exchanged_sums(const Problem& problem, con
 
 void state_exchanged_sums(MemoryStatement& m, const HeldCopies& copies, const LayerPlan& plan,
                           const Algorithm& algorithm) {
-    const bool sums = algorithm.backward || algorithm.known_degrees;
-    m.matrix(copies.most_lent() + (sums ? copies.rows() : 0), plan.widest_operand());
-    m.list<std::int32_t>(copies.lent());
+    CopyExchange::state_memory(m, copies, widest_exchanged(plan));
+    if (attends(plan)) {
+        if (copies.parts() > 1) AttendedCopies::state_memory(m, copies, plan);
+        return;
+    }
+    if (algorithm.backward || algorithm.known_degrees) m.matrix(copies.rows(), plan.widest_operand());
     if (algorithm.known_degrees) KnownDegrees::state_memory(m, copies, algorithm);
     for (const auto& layer : plan.layers)
         for (const Direction d : directions)
@@ -327,12 +307,13 @@ void state_exchanged_sums(MemoryStatement& m, const HeldCopies& copies, const La
 }
 
 Volume exchanged_sums_volume(const HeldCopies& copies, Direction d, const Algorithm& algorithm, std::int64_t epoch,
-                             std::int64_t row_bytes) {
+                             const CopiedColumns& columns, std::int64_t element_bytes) {
     Volume v;
     if (!exchanges(algorithm, d)) return v;
     const int bin = bin_of(algorithm, epoch);
-    Traffic t = traffic(copies, bin, true, row_bytes);
-    if (!late(algorithm, d) || roots_have_sums(algorithm, epoch)) t += traffic(copies, bin, false, row_bytes);
+    Traffic t = traffic(copies, bin, true, columns.to_roots * element_bytes);
+    if (!late(algorithm, d) || roots_have_sums(algorithm, epoch))
+        t += traffic(copies, bin, false, columns.to_copies * element_bytes);
     if (t != Traffic{}) v[{CommOp::all_to_all, Content::payload}] = t;
     return v;
 }

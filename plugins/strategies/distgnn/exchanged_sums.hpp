@@ -21,8 +21,8 @@ std::unique_ptr<DistributedSpmm> make_exchanged_sums(const Problem& problem, con
 void state_exchanged_sums(MemoryStatement& m, const HeldCopies& copies, const LayerPlan& plan,
                           const Algorithm& algorithm);
 
-/// What one product sends and receives in rows of `row_bytes` in an epoch.
+/// What one product of a layer sends and receives in an epoch.
 Volume exchanged_sums_volume(const HeldCopies& copies, Direction d, const Algorithm& algorithm, std::int64_t epoch,
-                             std::int64_t row_bytes);
+                             const CopiedColumns& columns, std::int64_t element_bytes);
 
 }  // namespace gnnbench::dist

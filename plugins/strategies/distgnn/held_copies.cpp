@@ -113,6 +113,33 @@ Csr HeldCopies::entries(const Adjacency& a, const GraphView& graph, Share share)
     });
     for (std::size_t r = 1; r < m.indptr.size(); ++r) m.indptr[r] += m.indptr[r - 1];
     sort_columns(m, a.threads());
+    if (a.names_vertices()) {
+        m.row_vertices = index_.owned(part_);
+        m.row_vertices.insert(m.row_vertices.end(), copied_.begin(), copied_.end());
+        m.col_vertices = m.row_vertices;
+    }
+    return m;
+}
+
+Csr HeldCopies::merging(const GraphView& graph) const {
+    const auto parts = index_.part_of_entry();
+    std::vector<std::vector<std::int32_t>> columns(usize(roots_));
+    for (int bin = 0; bin < bins_; ++bin)
+        for (Part j = 0; j < parts_; ++j)
+            for (std::int64_t k = lent(bin, j).first; k < lent(bin, j).first + lent(bin, j).count; ++k) {
+                const std::int32_t r = lent_rows_[usize(k)];
+                const auto v = usize(value(index_.global(part_, LocalId{r})));
+                const auto of_row =
+                    parts.subspan(usize(graph.indptr[v]), usize(graph.indptr[v + 1] - graph.indptr[v]));
+                if (std::ranges::find(of_row, j) != of_row.end())
+                    columns[usize(r)].push_back(static_cast<std::int32_t>(k));
+            }
+    Csr m{.rows = roots_, .cols = lent(), .indptr = {0}, .indices = {}, .values = {}};
+    for (const auto& of_row : columns) {
+        m.indices.insert(m.indices.end(), of_row.begin(), of_row.end());
+        m.indptr.push_back(std::ssize(m.indices));
+    }
+    m.values.assign(m.indices.size(), 1);
     return m;
 }
 

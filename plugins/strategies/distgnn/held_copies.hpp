@@ -49,6 +49,8 @@ public:
     /// What is added to each copy afterwards: such diagonal entries of all rows, or none.
     std::int64_t loop_count(const Adjacency& a, const GraphView& graph) const;
     Csr loops(const Adjacency& a, const GraphView& graph) const;  ///< [rows × rows]
+    /// [roots × lent]: 1 where a row's lent copy has entries of the graph; columns as in lent_rows().
+    Csr merging(const GraphView& graph) const;
 
 private:
     Run run(const std::vector<std::int64_t>& starts, int bin, Part j, Part parts) const;

@@ -4,19 +4,21 @@
     VENV/bin/python tests/contract/staleness/attention.py        (the environment of make.py)
 
 Layers as ../attention/make.py has them: dense matrices, exponentials where there is an edge. All parts are computed at once.
-An entry has its own vertex as it is, and the other's row as the scheme has it, inside of a part and between parts: rows are [h, r] per head, h = H W and r = <a_r, h>, of GATv2 t = H W.
+An entry has its own vertex as it is, and the other's row as the scheme has it, inside of a part and between parts: rows
+are [h, r] per head, h = H W and r = <a_r, h>, of GATv2 t = H W.
 
 PipeGCN: rows of the epoch before are leaves of autograd, whose gradients their owners add to those of the next epoch. A
 score that travelled passes its gradient on to the h beside it, and to a_r. SANCUS: rows as last sent, whose gradients count
-as those of the rows that their owners have now.
+as those of the rows that their owners have now. DistGNN, 0c: under a vertex cut each part's copies attend to one another over
+the part's entries, and the loss is of the roots.
 """
 import importlib.util
 import random
 
 import torch
 
-from common import EPOCHS, here, note_gradients, start, write
-from schemes import PARTS, PipeGcn, Sancus
+from common import EPOCHS, cut_vertices, here, note_gradients, start, write
+from schemes import PARTS, DistGnn, PipeGcn, Sancus
 
 spec = importlib.util.spec_from_file_location("attention_make", here.parent / "attention" / "make.py")
 attention = importlib.util.module_from_spec(spec)
@@ -93,6 +95,14 @@ class Cached(Sancus):
         pass
 
 
+class Copies(DistGnn):
+    """Copies as lay_out has them, which nothing joins: each is a vertex of its own."""
+
+    def rows(self, layer, now, vector):
+        whole = joined(now, vector)
+        return whole, whole
+
+
 def dots(h, vector):
     """<vector, h> of each head; column k · heads + head is column k of a head."""
     values, heads = vector
@@ -135,6 +145,11 @@ def train(g, case):
     same = part[:, None] == part[None, :]
     between = torch.where(same, 0.0, a)
     x = torch.tensor(g["features"])[:, : case["widths"][0]].clone()
+    scheme = {"pipegcn": Pipe, "sancus": Cached, "distgnn": Copies}[case["scheme"]](case["params"])
+    roots = torch.arange(len(x))
+    if case["scheme"] == "distgnn" and case["params"]["algorithm"] == "0c":
+        a = scheme.lay_out(g, a, case)
+        x, roots, same = x[scheme.vertex], scheme.roots, torch.ones(a.shape, dtype=torch.bool)
     labels, mask = torch.tensor(g["labels"]), torch.tensor(g["train"], dtype=torch.bool)
     shapes = list(attention.layers_of(case))
     drawn = []
@@ -148,7 +163,6 @@ def train(g, case):
         drawn.append(p)
     weights, biases = attention.weights_of(drawn), [p["bias"] for p in drawn if "bias" in p]
     step = start(case, weights, biases)
-    scheme = (Pipe if case["scheme"] == "pipegcn" else Cached)(case["params"])
     scheme.part, scheme.layers = part, len(shapes)
     case["loss"], case["gradients"], case["ages"] = [], [], []
     for epoch in range(case["epochs"]):
@@ -159,7 +173,7 @@ def train(g, case):
             h = layer(a, same, h, p, shape, case, scheme, l)
             if l + 1 < len(shapes):
                 h = attention.ACTIVATIONS[case["activation"]](h)
-        loss = torch.nn.functional.cross_entropy(h[mask], labels[mask])
+        loss = torch.nn.functional.cross_entropy(h[roots][mask], labels[mask])
         loss.backward()
         scheme.end_epoch(between)
         case["loss"].append(loss.item())
@@ -179,6 +193,7 @@ def settings():
     for changed in ({}, {"interval": 3, "own_rows": "cached"}, {"policy": "change", "least_change": 0.015},
                     {"policy": "change", "least_change": 0.03, "own_rows": "cached", "cache_input": False}):
         yield "sancus", default | changed
+    yield "distgnn", {"algorithm": "0c", "delay": 5, "backward": "summed"}
 
 
 def mistaken(scheme, params):
@@ -187,6 +202,8 @@ def mistaken(scheme, params):
         yield params | {"staleness": 0}
         if params["smoothing"] != "none":
             yield params | {"smoothing": "none"}
+    elif scheme == "distgnn":
+        yield params | {"algorithm": "cd-0"}  # exact
     elif params["policy"] == "interval":
         yield params | {"interval": params["interval"] + 1}
         yield params | {"own_rows": "cached" if params["own_rows"] == "fresh" else "fresh"}
@@ -197,6 +214,8 @@ def sensitive(graphs, case):
     g = graphs[case["graph"]]
     for _ in range(100):
         case["part_of"] = [draw.randrange(PARTS) for _ in range(g["vertices"])]
+        if case["scheme"] == "distgnn":
+            cut_vertices(g, case, draw)
         made = train(g, dict(case))
         wrong = [train(g, case | {"params": p, "initial": made["initial"]})["loss"]
                  for p in mistaken(case["scheme"], case["params"])]

@@ -31,6 +31,19 @@ def note_gradients(case, weights, biases):
                               "biases": exact.numbers(b.grad for b in biases)})
 
 
+def cut_vertices(g, case, draw):
+    """Deals entries to parts, and roots to parts that have one of their vertex' entries."""
+    case["part_of_entry"] = [draw.randrange(PARTS) for row in g["rows"] for _ in row]
+    parts = iter(case["part_of_entry"])
+    having = [set() for _ in range(g["vertices"])]
+    for v, row in enumerate(g["rows"]):
+        for column, _ in row:
+            part = next(parts)
+            having[v].add(part)
+            having[column].add(part)
+    case["part_of"] = [draw.choice(sorted(parts)) if parts else p for parts, p in zip(having, case["part_of"])]
+
+
 def write(name, tables):
     """`tables`: graphs, and the cases that were trained on them."""
     made = {"torch": torch.__version__.split("+")[0], "learning_rate": exact.LEARNING_RATE, "epochs": EPOCHS,

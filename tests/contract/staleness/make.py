@@ -13,7 +13,7 @@ import random
 
 import torch
 
-from common import EPOCHS, exact, note_gradients, start, write
+from common import EPOCHS, cut_vertices, exact, note_gradients, start, write
 from schemes import PARTS, SCHEMES, DistGnn, Sancus, StaleProduct
 
 exact.draw = draw = random.Random(37)
@@ -141,26 +141,13 @@ def mistaken(scheme, params):
             yield params | {"degrees": "whole"}
 
 
-def cut_vertices(g, case):
-    """Deals entries to parts, and roots to parts that have one of their vertex' entries."""
-    case["part_of_entry"] = [draw.randrange(PARTS) for row in g["rows"] for _ in row]
-    parts = iter(case["part_of_entry"])
-    having = [set() for _ in range(g["vertices"])]
-    for v, row in enumerate(g["rows"]):
-        for column, _ in row:
-            part = next(parts)
-            having[v].add(part)
-            having[column].add(part)
-    case["part_of"] = [draw.choice(sorted(parts)) if parts else p for parts, p in zip(having, case["part_of"])]
-
-
 def sensitive(graphs, case):
     """The case trained, drawn again until every mistake shows in its losses: parts may share no edge, ReLUs may be dead."""
     g = graphs[case["graph"]]
     for _ in range(100):
         case["part_of"] = [draw.randrange(PARTS) for _ in range(g["vertices"])]
         if case["scheme"] == "distgnn":
-            cut_vertices(g, case)
+            cut_vertices(g, case, draw)
         made = train(g, dict(case))
         wrong = [train(g, case | {"params": p, "initial": made["initial"]})["loss"]
                  for p in mistaken(case["scheme"], case["params"])]

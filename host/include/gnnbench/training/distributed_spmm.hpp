@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,21 @@
 #include <gnnbench/training/adjacency.hpp>
 
 namespace gnnbench {
+
+/// A rank's rows under a vertex cut: those of its roots come first, copies of other ranks' roots follow. The entries of a row
+/// lie on the ranks that have a copy of it.
+class SharedRows {
+public:
+    virtual ~SharedRows();
+    virtual std::int64_t roots() const = 0;
+    /// What the copies of a row have summed up, each under its own maxima, becomes at the root the sum under the largest of
+    /// all. Copies keep theirs.
+    virtual void merge(const AttentionRows& sums) = 0;
+    /// Each copy's row of these matrices [n × …], in turn, becomes its root's.
+    virtual void copy_from_roots(std::span<const MatrixView> matrices) = 0;
+    /// [n × 0]: a block without columns.
+    virtual const PreparedMatrix& nothing() const = 0;
+};
 
 /// What a product by Â, or Âᵀ, adds up block after block.
 class BlockSum {
@@ -27,6 +43,8 @@ public:
     /// After stages of which none was the last: what the ranks of `replicas`, all with the rows of this one, have each added
     /// up becomes the sum of all, completed. nothing [n_p × 0]: a block without columns, where layers attend.
     virtual void combine(Communicator& replicas, const PreparedMatrix* nothing) = 0;
+    /// The same where ranks have copies of each other's rows. Throws LogicError where a sum is not merged by row.
+    virtual void combine(SharedRows& rows);
 };
 
 /// Z_p ← epilogue(Σ_j Â_pj B_j): SpMM.
@@ -36,6 +54,7 @@ public:
         : backend_(backend), b_(b), z_(z), epilogue_(e) {}
     MatrixView operand() const override { return b_; }
     void add(const PreparedMatrix& a_pj, ConstMatrixView b_j, Stage stage) override;
+    using BlockSum::combine;
     void combine(Communicator& replicas, const PreparedMatrix* nothing) override;
 
 private:
@@ -78,6 +97,9 @@ public:
     virtual void accumulate(Direction d, BlockSum& sum);
     /// Backward, where the plan's layers return their sums (returned_attention). Throws LogicError where a strategy has none.
     virtual void accumulate_returned(ReturnedSum& sum);
+    /// g [n_p × f], what this rank's uses of its rows add to their gradients, summed over the ranks that have copies of a row:
+    /// g itself where none have, else valid until the next call.
+    virtual ConstMatrixView summed_gradients(ConstMatrixView g) { return g; }
     /// Called before the products of a training epoch, and of a forward pass that only evaluates.
     virtual void begin_epoch(std::int64_t /*epoch*/) {}
     virtual void begin_evaluation() {}

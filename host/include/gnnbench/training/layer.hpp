@@ -78,6 +78,8 @@ public:
     /// Another sum over Â's blocks, or Âᵀ's.
     void operator()(Direction d, BlockSum& sum) const;
     void operator()(ReturnedSum& sum) const;
+    /// DistributedSpmm::summed_gradients.
+    ConstMatrixView summed_gradients(ConstMatrixView g) const;
 
 private:
     DistributedSpmm& spmm_;
@@ -134,6 +136,11 @@ struct BackwardStep {
     MatrixView product(std::int64_t columns) const { return products.reshaped(h.rows(), columns); }
 };
 
+/// Columns of a row that a copy sends to its root, and of what comes back (SharedRows).
+struct CopiedColumns {
+    std::int64_t to_roots = 0, to_copies = 0;
+};
+
 /// A layer with an order of products. Execution, stated volume and stated memory of the layer all come from here; it
 /// holds no memory of its own.
 class Layer {
@@ -147,6 +154,8 @@ public:
     /// Columns of each matrix [n × …] that replicas of a rank's rows add up in turn, or take the maxima of, to complete a product
     /// of which each has a part.
     virtual std::vector<std::int64_t> combined(Direction d) const { return {width(d)}; }
+    /// What travels between the copies of a row to complete a product to which each has added its own entries.
+    virtual CopiedColumns copied(Direction d) const { return {width(d), width(d)}; }
     /// Columns of the forward pass' rows that others receive once more, backward; 0: none.
     virtual std::int64_t again() const { return 0; }
     virtual std::vector<std::int64_t> combined_again() const { return {}; }
