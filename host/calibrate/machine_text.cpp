@@ -35,8 +35,8 @@ Curve stream_rates(const std::vector<StreamSample>& samples) {
     return curve;
 }
 
-/// What a kernel takes beyond its bytes in order. Where prefetching hides one behind the other, the larger part is taken
-/// to be half.
+/// What a kernel takes beyond a part of its work, such as its bytes in order. Where prefetching hides one behind the other,
+/// the larger part is taken to be half.
 double less_in_order(double seconds, double in_order_s) { return std::max(seconds - in_order_s, seconds / 2); }
 
 /// Gather rates of sparse products whose rows have `row_bytes` bytes.
@@ -91,6 +91,17 @@ double part_tile(const std::vector<GemmSample>& samples, int tile, double rate, 
             tiles.push_back(column_s(s, 4, stream) * rate / tile - static_cast<double>(whole));
         }
     return tiles.empty() ? 1 : std::max(1.0, median(tiles));
+}
+
+/// Operations a second of walks, beside a product as wide and bytes in order: the median.
+double attention_rate(const std::vector<AttentionSample>& samples, const Curve& stream) {
+    std::vector<double> rates;
+    for (const AttentionSample& s : samples) {
+        const double product_s = s.product_s + s.in_order_bytes / stream.rate(s.in_order_bytes);
+        rates.push_back(s.operations / less_in_order(s.seconds, product_s));
+    }
+    require(!rates.empty(), "attention is measured");
+    return median(rates);
 }
 
 /// Seconds of a row, by its columns.
@@ -167,6 +178,10 @@ private:
                    "the format that the cpu kernel gives a matrix with long rows");
         number("  ", "uneven_row_ns", uneven_row_s(alone_.uneven, stream_, gather_) * 1e9,
                measured("sparse products of rows of 0 to 8, 16 and 32 nonzeros, less those of equal rows"));
+        number("  ", "attention_gflops", attention_rate(alone_.attention, stream_) / 1e9,
+               measured("GAT's walks with 8 heads of 16 columns, less a sparse product as wide"));
+        number("  ", "dynamic_attention_gflops", attention_rate(alone_.dynamic_attention, stream_) / 1e9,
+               measured("the same of GATv2"));
         number("  ", "streams", 1, "messages move while a rank waits for them");
         const std::string kernels = "axpby, copy and ReLU's gradient: median of their rates",
                           products = "sparse products less their bytes in order";

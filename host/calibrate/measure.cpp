@@ -46,12 +46,14 @@ public:
         : world_(world),
           cpu_(catalog_.kernel("cpu")),
           float32_(make(DType::f32, threads)),
-          float64_(make(DType::f64, threads)) {}
+          float64_(make(DType::f64, threads)),
+          attending_(make(DType::f32, threads, heads)) {}
 
     MachineSamples all() {
         streams();
         gathers();
         uneven();
+        attention();
         gemms(*float32_, samples_.gemm_float32);
         gemms(*float64_, samples_.gemm_float64);
         small_and_copies();
@@ -66,12 +68,13 @@ public:
     }
 
 private:
-    std::unique_ptr<Backend> make(DType dtype, int threads) const {
+    std::unique_ptr<Backend> make(DType dtype, int threads, int of_heads = 0) const {
         return cpu_->create({.dtype = dtype,
                              .threads = threads,
                              .local_rank = world_.rank(),
                              .local_ranks = world_.size(),
-                             .params = Params(catalog_.find(PluginKind::kernel, "cpu").params)});
+                             .params = Params(catalog_.find(PluginKind::kernel, "cpu").params),
+                             .heads = of_heads});
     }
 
     MatrixView matrix(Backend& k, std::int64_t rows, std::int64_t cols) {
@@ -140,6 +143,50 @@ private:
                 .row_bytes = row_bytes,
                 .lie_in_bytes = std::min(z, static_cast<double>(matrix_of.cols)) * row_bytes,
                 .in_order_bytes = 8 * z + 8 * (rows + 1) + rows * row_bytes};
+    }
+    /// Walks over a matrix whose rows have 32 entries, each beside a product of the operand's width.
+    void attention() {
+        constexpr std::int64_t rows = 16384, cols = 4096, of_row = 32, h = heads, w = 16 * h;
+        prepared_.push_back(attending_->prepare(uniform(rows, cols, of_row)));
+        const PreparedMatrix& a = *prepared_.back();
+        const auto of = [this](std::int64_t n, std::int64_t columns) { return matrix(*attending_, n, columns); };
+        const MatrixView b = of(cols, 2 * w + 2 * h), own = of(rows, 2 * w + 2 * h), l = of(rows, h),
+                         vector = of(1, w);
+        const MatrixView z = of(rows, w), slopes = of(rows, w), maxima = of(rows, h), sums = of(rows, h),
+                         slope_sums = of(rows, h), c = of(rows, w + h);
+        const MatrixView none{nullptr, rows, 0, 0, DType::f32};
+        const AttentionHeads shape{.heads = heads};
+        // What is multiplied is all ones and halves: which entry is the largest does not matter to a walk.
+        const auto narrow = [](MatrixView m, std::int64_t columns) { return m.cols_from(0, columns); };
+        namespace each = entry_operations;
+        walk(samples_.attention, a, w + h, each::attend(w, h, true), 2 * w + 4 * h, [=, this, &a] {
+            attending_->attend(a, shape, narrow(b, w + h), l, {z, slopes, maxima, sums, slope_sums}, {});
+        });
+        walk(samples_.attention, a, w + 3 * h, each::attend_backward(w, h), 2 * (w + h), [=, this, &a] {
+            attending_->attend_backward(a, shape, narrow(b, w + 3 * h), narrow(own, w + h), c, {});
+        });
+        walk(samples_.dynamic_attention, a, w, each::dynamic_attend(w), 2 * w + 2 * h, [=, this, &a] {
+            attending_->dynamic_attend(a, shape, vector, narrow(b, w), narrow(own, w),
+                                       {z, none, maxima, sums, none}, {});
+        });
+        walk(samples_.dynamic_attention, a, w, each::dynamic_backward_rows(w), 3 * w + 2 * h, [=, this, &a] {
+            attending_->dynamic_backward_rows(a, shape, vector, narrow(b, w), own, slopes, {});
+        });
+        walk(samples_.dynamic_attention, a, 2 * w + 2 * h, each::dynamic_backward_neighbours(w), 3 * w,
+             [=, this, &a] {
+                 attending_->dynamic_backward_neighbours(a, shape, vector, b, narrow(own, w), slopes, z, {});
+             });
+    }
+    /// A walk over rows that hold `row_columns` numbers, of an operand of `width` columns.
+    void walk(std::vector<AttentionSample>& into, const PreparedMatrix& a, std::int64_t width, double operations,
+              std::int64_t row_columns, std::function<void()> run) {
+        const std::size_t i = into.size();
+        into.push_back(
+            {.operations = operations * static_cast<double>(a.nonzeros),
+             .in_order_bytes = 4 * static_cast<double>(a.rows * std::max<std::int64_t>(0, row_columns - width))});
+        const MatrixView b = matrix(*attending_, a.cols, width), c = matrix(*attending_, a.rows, width);
+        add(std::move(run), [&into, i](double s) { into[i].seconds = s; });
+        add([this, &a, b, c] { attending_->spmm(a, b, c); }, [&into, i](double s) { into[i].product_s = s; });
     }
     /// From the format that a matrix with long rows is given: "tiled 4096".
     int tile_columns() {
@@ -359,12 +406,13 @@ private:
     }
     int root() { return ++calls_ % 2; }
 
+    static constexpr int heads = 8;
     static constexpr std::int64_t large_bytes = 65536, others_bytes = 4 << 20;
 
     const ProcessGroup& world_;
     const PluginCatalog catalog_;
     std::unique_ptr<BackendPlugin> cpu_;
-    std::unique_ptr<Backend> float32_, float64_;
+    std::unique_ptr<Backend> float32_, float64_, attending_;
     std::unique_ptr<Transport> transport_;
     Matrix others_;
     std::list<std::vector<std::int32_t>> rows_;

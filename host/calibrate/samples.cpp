@@ -6,6 +6,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StreamSample, bytes, touched_bytes, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OperationSample, bytes, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GatherSample, gathered_bytes, row_bytes, lie_in_bytes, in_order_bytes, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UnevenSample, rows, gather)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AttentionSample, operations, in_order_bytes, seconds, product_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LossSample, columns, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GemmSample, m, n, k, seconds)
 
@@ -15,6 +16,8 @@ nlohmann::json to_json(const MachineSamples& s) {
             {"uneven", s.uneven},
             {"gemm_float32", s.gemm_float32},
             {"gemm_float64", s.gemm_float64},
+            {"attention", s.attention},
+            {"dynamic_attention", s.dynamic_attention},
             {"empty_kernel_s", s.empty_kernel_s},
             {"loss", s.loss},
             {"sharded_loss", s.sharded_loss},
@@ -29,6 +32,8 @@ MachineSamples machine_samples_from(const nlohmann::json& j) {
             .uneven = j.at("uneven").get<std::vector<UnevenSample>>(),
             .gemm_float32 = j.at("gemm_float32").get<std::vector<GemmSample>>(),
             .gemm_float64 = j.at("gemm_float64").get<std::vector<GemmSample>>(),
+            .attention = j.at("attention").get<std::vector<AttentionSample>>(),
+            .dynamic_attention = j.at("dynamic_attention").get<std::vector<AttentionSample>>(),
             .empty_kernel_s = j.at("empty_kernel_s").get<double>(),
             .loss = j.at("loss").get<std::vector<LossSample>>(),
             .sharded_loss = j.at("sharded_loss").get<std::vector<LossSample>>(),

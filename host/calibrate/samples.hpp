@@ -30,6 +30,11 @@ struct UnevenSample {
     GatherSample gather;
 };
 
+/// One of attention's walks over a matrix, and a product as wide: operations, and bytes in order that the product does not move.
+struct AttentionSample {
+    double operations = 0, in_order_bytes = 0, seconds = 0, product_s = 0;
+};
+
 /// One row of so many columns.
 struct LossSample {
     std::int64_t columns = 0;
@@ -49,6 +54,7 @@ struct MachineSamples {
     std::vector<GatherSample> gather;
     std::vector<UnevenSample> uneven;
     std::vector<GemmSample> gemm_float32, gemm_float64;
+    std::vector<AttentionSample> attention, dynamic_attention;  ///< GAT's walks, GATv2's
     double empty_kernel_s = 0;
     /// Softmax cross entropy: of a counted row, and by shards of any row.
     std::vector<LossSample> loss, sharded_loss;

@@ -67,12 +67,13 @@ def run(folder, cells, name, *settings):
             sys.exit(f"gnnbench ended with {code}: see {folder / name}.log")
 
 
-def predict(folder, cells, machine):
+def predict(folder, cells, machine, settings):
     numbers = dict(re.findall(r"^ *(\w+): \{value: ([^,]+),", machine.read_text(), re.M))
     roofline = folder / "roofline.yaml"
     roofline.write_text(ROOFLINE.format(bandwidth=numbers["memory_bandwidth_gbs"], source=machine.name))
     for name, file in (("predicted", machine), ("roofline", roofline)):
-        run(folder, cells, name, f"kernel={{name: simulated, machine: {file.resolve()}}}", "warmup=0", "epochs=1")
+        run(folder, cells, name, f"kernel={{name: simulated, machine: {file.resolve()}}}", "warmup=0", "epochs=1",
+            *settings)
 
 
 def cells(folder, name):
@@ -128,15 +129,16 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--machine", type=pathlib.Path)
     parser.add_argument("--cells", type=pathlib.Path, default=HERE / "validation.yaml", help="other cells to measure and predict")
+    parser.add_argument("--set", action="append", default=[], help="as gnnbench run takes it, for measure and predict")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     if given.what == "measure":
         for name in ("first", "second"):
-            run(given.folder, given.cells, name)
+            run(given.folder, given.cells, name, *given.set)
     elif given.what == "predict":
         if not given.machine:
             parser.error("predict needs --machine")
-        predict(given.folder, given.cells, given.machine)
+        predict(given.folder, given.cells, given.machine, given.set)
     else:
         report(given.folder)
 

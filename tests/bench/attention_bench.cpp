@@ -78,6 +78,7 @@ public:
     /// multiples of l and r, so that no nonzero needs an exponential: a comparison, its value's and the slope's product,
     /// two sums. GATv2: a score's sum, product and sum a column, and what sums take.
     std::vector<AttentionPass> passes() const {
+        namespace operations = entry_operations;
         const auto wf = static_cast<double>(w()), hf = static_cast<double>(h());
         const auto walk = [&](std::int64_t width, double flops, double exponentials, std::int64_t row_columns) {
             return Walk{.width = width,
@@ -87,27 +88,28 @@ public:
                         .row_columns = row_columns};
         };
         return {
-            {"gat", "forward", walk(w() + h(), 4 * wf + 6 * hf, 0, 2 * w() + 4 * h()),
+            {"gat", "forward", walk(w() + h(), operations::attend(wf, hf, true), 0, 2 * w() + 4 * h()),
              [this](Backend& k, const PreparedMatrix& a) {
                  k.attend(a, shape(), b_, l_, {z(), slopes(), maxima_, sums_, slope_sums_}, {});
              }},
-            {"gat", "forward without P", walk(w() + h(), 2 * wf + 4 * hf, 0, w() + 3 * h()),
+            {"gat", "forward without P", walk(w() + h(), operations::attend(wf, hf, false), 0, w() + 3 * h()),
              [this](Backend& k, const PreparedMatrix& a) {
                  k.attend(a, shape(), b_, l_, {z(), none(), maxima_, sums_, none()}, {});
              }},
-            {"gat", "backward", walk(w() + 3 * h(), 4 * wf + 6 * hf, 0, 2 * (w() + h())),
+            {"gat", "backward", walk(w() + 3 * h(), operations::attend_backward(wf, hf), 0, 2 * (w() + h())),
              [this](Backend& k, const PreparedMatrix& a) {
                  k.attend_backward(a, shape(), given(), b_, first_, {});
              }},
-            {"gatv2", "forward", walk(w(), 5 * wf, hf, 2 * w() + 2 * h()),
+            {"gatv2", "forward", walk(w(), operations::dynamic_attend(wf), hf, 2 * w() + 2 * h()),
              [this](Backend& k, const PreparedMatrix& a) {
                  k.dynamic_attend(a, shape(), vector_, t(), s(), {z(), none(), maxima_, sums_, none()}, {});
              }},
-            {"gatv2", "backward, rows", walk(w(), 7 * wf, hf, 3 * w() + 2 * h()),
+            {"gatv2", "backward, rows", walk(w(), operations::dynamic_backward_rows(wf), hf, 3 * w() + 2 * h()),
              [this](Backend& k, const PreparedMatrix& a) {
                  k.dynamic_backward_rows(a, shape(), vector_, t(), wide_, slopes(), {});
              }},
-            {"gatv2", "backward, neighbours", walk(2 * w() + 2 * h(), 9 * wf, hf, 3 * w()),
+            {"gatv2", "backward, neighbours",
+             walk(2 * w() + 2 * h(), operations::dynamic_backward_neighbours(wf), hf, 3 * w()),
              [this](Backend& k, const PreparedMatrix& a) {
                  k.dynamic_backward_neighbours(a, shape(), vector_, wide_, t(), slopes(), z(), {});
              }},

@@ -80,6 +80,21 @@ TEST_CASE("losses take a row's time, or their exponentials', where that is longe
     CHECK(seconds(row, 10, 16) == Approx(1));
 }
 
+TEST_CASE("what attention computes is charged beside the product as wide") {
+    const Machine by_size = measured_by_size();
+    Machine plain;
+    plain.device.memory_bandwidth = plain.device.cache_bandwidth = 1000;
+    plain.device.float32_rate = 1e9;
+    for (const Machine& machine : {by_size, plain}) {
+        const Costs costs(machine, DType::f32, SpmmModel::roofline, 1);
+        const SpmmShape product{.rows = 100, .cols = 100, .nonzeros = 1000, .width = 16};
+        SpmmShape attends = product;
+        attends.computes_s = 3;
+        CHECK(costs.spmm(attends).alone_s == Approx(costs.spmm(product).alone_s + 3));
+        CHECK(costs.spmm(attends).memory_share < costs.spmm(product).memory_share);
+    }
+}
+
 TEST_CASE("columns of dense products are computed in whole tiles") {
     Machine m = measured_by_size();
     m.device.stream = {{{1, 1e18}}};

@@ -35,6 +35,13 @@ MachineSamples round_samples(double slowdown) {
                       gemm(32, 4 * (50000 + 1600 + 32000), 3.2e6, 50e9),
                       gemm(32, 4 * (50000 + 1600 + 32000), 3.2e6, 80e9)};
     s.gemm_float64 = {gemm(8, 8 * (50000 + 400 + 8000), 0.8e6, 40e9)};
+    // Beside a product of 10 ms and 1e6 bytes in order at the cache's rate.
+    const auto walk = [&](double rate) {
+        const double product_s = 10e-3 * slowdown, in_order_s = 1e6 / cache_rate * slowdown;
+        return AttentionSample{1e9, 1e6, product_s + in_order_s + 1e9 / rate, product_s};
+    };
+    s.attention = {walk(60e9), walk(70e9), walk(80e9)};
+    s.dynamic_attention = {walk(30e9), walk(40e9), walk(20e9)};
     s.empty_kernel_s = 2e-7;
     s.loss = {{16, 17e-9}, {17, 35e-9}};
     s.sharded_loss = {{16, 90e-9}};
@@ -73,6 +80,8 @@ TEST_CASE("a calibrated machine has the numbers behind its samples") {
     CHECK(m.device.sharded_loss.rate(8) == Approx(90e-9));
     CHECK(m.device.tile_columns == 4096);
     CHECK(m.device.uneven_row_s == Approx(5e-9));
+    CHECK(m.device.attention_rate == Approx(70e9));
+    CHECK(m.device.dynamic_attention_rate == Approx(30e9));
     CHECK(m.device.streams == 1);
     REQUIRE(m.device.stream.points.size() == 2);
     CHECK(m.device.stream.rate(1e6) == Approx(cache_rate));

@@ -120,7 +120,7 @@ Work Costs::spmm(const SpmmShape& s) const {
         from_memory / memory_rate + (matrix + result) / (d.memory_bandwidth * d.stream_efficiency);
     const double row_s = from_cache / cache_rate + z * d.row_s;
     const double rate = dtype_ == DType::f32 ? d.float32_rate : d.float64_rate;
-    return kernel(std::max(memory_s + row_s, 2 * z * f / rate), memory_s);
+    return kernel(std::max(memory_s + row_s, 2 * z * f / rate) + s.computes_s, memory_s);
 }
 
 // The same where the rates of rows in no order were measured by the bytes they lie in, so that what caches do is in them.
@@ -137,7 +137,7 @@ Work Costs::measured_spmm(const SpmmShape& s) const {
             std::min(1.0, z / n) * b.bytes * std::max(0.0, 1 / stream_.rate(b.since) - 1 / stream_.rate(of_b));
     const double seconds = gathers_s(s) + m * machine_.device.uneven_row_s + first_s +
                            in_order_s(s.in_order.empty() ? repeated(in_order, of_b + in_order) : s.in_order);
-    return kernel(seconds, seconds);
+    return kernel(seconds + s.computes_s, seconds);
 }
 
 // Where rows are long enough, the product goes through tiles of columns, by panels of B's columns (the `cpu` kernel's

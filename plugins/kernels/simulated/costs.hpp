@@ -18,7 +18,8 @@ using InOrder = std::vector<simulation::Moved>;
 /// A product of a sparse matrix [rows × cols] and a dense one [cols × width]. `rows`: those that the product touches.
 struct SpmmShape {
     std::int64_t rows = 0, cols = 0, nonzeros = 0, width = 0;
-    bool adds = false;  ///< to what the result holds
+    bool adds = false;      ///< to what the result holds
+    double computes_s = 0;  ///< beside the product: attention's scores and second sum
     // For machines with rates by size:
     InOrder in_order = {};  ///< the matrix and the result; empty: touched in the product before
     InOrder operand = {};   ///< B; empty: likewise

@@ -43,6 +43,18 @@ struct Stage {
     bool first = true, last = true;
 };
 
+/// Floating-point operations for each entry with w columns and H heads: weighted sums, dot products and, of GATv2, scores. A head's
+/// weight costs a comparison, two products and its sums; GATv2's exponential, one for each head, is not among them.
+namespace entry_operations {
+constexpr double attend(double w, double heads, bool slopes) {
+    return slopes ? 4 * w + 6 * heads : 2 * w + 4 * heads;
+}
+constexpr double attend_backward(double w, double heads) { return 4 * w + 6 * heads; }
+constexpr double dynamic_attend(double w) { return 5 * w; }
+constexpr double dynamic_backward_rows(double w) { return 7 * w; }
+constexpr double dynamic_backward_neighbours(double w) { return 9 * w; }
+}  // namespace entry_operations
+
 namespace verb {
 
 struct Attend {
@@ -55,6 +67,9 @@ struct Attend {
 
     static constexpr Phase phase = Phase::spmm;
     const char* operation() const { return "attention"; }
+    double operations_of_entry() const {
+        return entry_operations::attend(static_cast<double>(rows.z.cols), shape.heads, rows.slopes.cols > 0);
+    }
     void check() const;
     bool empty() const { return rows.z.empty(); }
     std::vector<Operand> operands() const;
@@ -70,6 +85,9 @@ struct AttendBackward {
 
     static constexpr Phase phase = Phase::spmm;
     const char* operation() const { return "attention-backward"; }
+    double operations_of_entry() const {
+        return entry_operations::attend_backward(static_cast<double>(own.cols - shape.heads), shape.heads);
+    }
     void check() const;
     bool empty() const { return c.empty(); }
     auto operands() const { return std::array{reads(b), reads(own), writes(c)}; }

@@ -32,6 +32,7 @@ struct DynamicAttend {
 
     static constexpr Phase phase = Phase::spmm;
     const char* operation() const { return "dynamic-attention"; }
+    double operations_of_entry() const { return entry_operations::dynamic_attend(static_cast<double>(b.cols)); }
     void check() const;
     bool empty() const { return rows.z.empty(); }
     std::vector<Operand> operands() const;
@@ -51,6 +52,11 @@ struct DynamicBackward {
 
     static constexpr Phase phase = Phase::spmm;
     const char* operation() const { return "dynamic-attention-backward"; }
+    double operations_of_entry() const {
+        const auto w = static_cast<double>(slopes.cols);
+        return side == AttentionSide::rows ? entry_operations::dynamic_backward_rows(w)
+                                           : entry_operations::dynamic_backward_neighbours(w);
+    }
     void check() const;
     bool empty() const { return slopes.empty(); }
     std::vector<Operand> operands() const;

@@ -67,6 +67,9 @@ struct Device {
     /// Seconds of each row of a sparse product, beside its nonzeros': where lengths differ, a core predicts wrongly where a row
     /// ends. Of devices with rates by size.
     double uneven_row_s = 0;
+    /// Operations a second for each entry that is attended to (verb::Attend and its like), beside a product as wide; GATv2's
+    /// likewise. 0: hidden behind the product.
+    double attention_rate = 0, dynamic_attention_rate = 0;
     int streams = 2;  ///< 1: a device moves its own messages, and computes nothing meanwhile
 };
 
