@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <functional>
+#include <optional>
 
 #include <cblas.h>
 #include <fmt/format.h>
@@ -72,16 +75,18 @@ void xsmm_at_b(const Operands& g, int threads) {
 
 const char* text(Form f) { return f == Form::plain ? "A·B" : f == Form::at_b ? "AᵀB" : "A·Bᵀ"; }
 
-double one_shape(const Options& o, Backend& k, const Operands& g, Report& report) {
+/// `before`: the kernel of another build, or null.
+double one_shape(const Options& o, Backend& k, Backend* before, const Operands& g, Report& report) {
     const auto [n, in, out] = g.s;
     const bool sums = g.form == Form::at_b, back = g.form == Form::a_bt;
     const std::int64_t other_rows = sums ? n : back ? out : in, other_cols = back ? in : out;
     const ConstMatrixView a{g.tall, n, in, in, DType::f32},
         b{g.other, other_rows, other_cols, other_cols, DType::f32};
     const MatrixView c{g.c, sums ? in : n, out, out, DType::f32};
-    const auto ours = [&] {
-        k.gemm(sums ? Transpose::yes : Transpose::no, a, back ? Transpose::yes : Transpose::no, b, c);
+    const auto multiply = [&](Backend& by) {
+        by.gemm(sums ? Transpose::yes : Transpose::no, a, back ? Transpose::yes : Transpose::no, b, c);
     };
+    const auto ours = [&] { multiply(k); };
     openblas(g, o.threads);
     const std::vector<float> wanted(g.c, g.c + std::min<std::int64_t>(c.rows * c.cols, 1 << 20));
     k.fill(c, NAN);
@@ -96,14 +101,18 @@ double one_shape(const Options& o, Backend& k, const Operands& g, Report& report
     const bool agrees = worst <= tolerance;
     report.agrees = report.agrees && agrees;
     // libxsmm makes no kernel for a transposed second operand: W is small, its users transpose it beforehand.
-    const auto s = take_turns(o, {ours, [&] { openblas(g, o.threads); },
-                                  [&] { sums ? xsmm_at_b(g, o.threads) : xsmm_panels(g, o.threads); }});
+    std::vector<std::function<void()>> candidates = {
+        ours, [&] { openblas(g, o.threads); },
+        [&] { sums ? xsmm_at_b(g, o.threads) : xsmm_panels(g, o.threads); }};
+    if (before) candidates.emplace_back([&] { multiply(*before); });
+    const auto s = take_turns(o, candidates);
     const double flops = 2.0 * static_cast<double>(n) * static_cast<double>(in) * static_cast<double>(out) / 1e9;
     const double to_blas = median_ratio(s[1], s[0]), to_xsmm = median_ratio(s[2], s[0]),
                  ratio = std::min(to_blas, to_xsmm);
-    report.line(fmt::format("| {} | {}×{}×{} | {:.0f} | {:.0f} | {:.0f} | {:.2f}{} |", text(g.form), n, in, out,
+    report.line(fmt::format("| {} | {}×{}×{} | {:.0f} | {:.0f} | {:.0f} | {:.2f}{} |{}", text(g.form), n, in, out,
                             flops / median(s[0]), flops / median(s[1]), flops / median(s[2]), ratio,
-                            agrees ? "" : fmt::format(" WRONG by {:.1e}", worst)));
+                            agrees ? "" : fmt::format(" WRONG by {:.1e}", worst),
+                            before ? fmt::format(" {:.2f} |", median_ratio(s[3], s[0])) : ""));
     return ratio;
 }
 
@@ -111,8 +120,14 @@ double one_shape(const Options& o, Backend& k, const Operands& g, Report& report
 
 void bench_gemm(const Options& o, Report& report) {
     const PluginCatalog catalog;
-    const auto backend = catalog.kernel("cpu")->create(
-        {.threads = o.threads, .params = Params(catalog.find(PluginKind::kernel, "cpu").params)});
+    const auto kernel_of = [&](const PluginCatalog& plugins) {
+        return plugins.kernel("cpu")->create(
+            {.threads = o.threads, .params = Params(plugins.find(PluginKind::kernel, "cpu").params)});
+    };
+    const auto backend = kernel_of(catalog);
+    std::optional<PluginCatalog> there;
+    if (!o.other.empty()) there.emplace(std::vector<std::filesystem::path>{o.other});
+    const auto before = there ? kernel_of(*there) : nullptr;
     const auto n = std::max<std::int64_t>(512, static_cast<std::int64_t>(o.rows_of(232'960)) / 512 * 512);
     const Matrix tall = backend->matrix(n, 602), other = backend->matrix(n, 602), c = backend->matrix(n, 602);
     for (const auto& [m, salt] : {std::pair(tall.view(), 1u), std::pair(other.view(), 77u)}) {
@@ -126,14 +141,15 @@ void bench_gemm(const Options& o, Report& report) {
         "## GEMM\n\nGFLOP/s. A·B is n×in · in×out; AᵀB sums over n; A·Bᵀ is n×in · (out×in)ᵀ. The ratio is the "
         "better "
         "library's time ÷ ours; the goal is 0.9.\n");
-    report.line("| product | n×in×out | ours | OpenBLAS | libxsmm panels | best library ÷ ours |");
-    report.line("| --- | --- | --- | --- | --- | --- |");
+    report.line(std::string("| product | n×in×out | ours | OpenBLAS | libxsmm panels | best library ÷ ours |") +
+                (before ? " before ÷ ours |" : ""));
+    report.line(std::string("| --- | --- | --- | --- | --- | --- |") + (before ? " --- |" : ""));
     for (const Form form : {Form::plain, Form::at_b, Form::a_bt})
         for (const auto& [in, out] :
              {std::pair<std::int64_t, std::int64_t>{602, 128}, {128, 128}, {128, 41}, {100, 128}}) {
             const bool back = form == Form::a_bt;  // from out columns back to in
             const Shape s{n, back ? out : in, back ? in : out};
-            one_shape(o, *backend,
+            one_shape(o, *backend, before.get(),
                       {form, s, static_cast<const float*>(tall.view().data),
                        static_cast<const float*>(other.view().data), static_cast<float*>(c.view().data)},
                       report);

@@ -139,16 +139,32 @@ bool tall_product(const GemmCall<float>& g, ConstMatrixView b, int threads) {
     return true;
 }
 
+/// Asks for rows [begin, end) of a matrix ahead of their use, in the second-level cache.
+void prefetch(ConstMatrixView m, std::int64_t begin, std::int64_t end) {
+    constexpr std::int64_t line = 16;
+    for (std::int64_t r = begin; r < end; ++r)
+        for (std::int64_t c = 0; c < m.cols; c += line) __builtin_prefetch(at(m, r, c), 0, 2);
+}
+
 /// C [m × n] = Aᵀ B with A [tall × m], B [tall × n]: every thread sums up an equal run of rows, then the sums are
-/// added in the threads' order. A kernel adds each product to a running sum, so sums are of 2,048 rows first, and
-/// then of those: rounding errors would otherwise grow with the number of rows. False: nothing was done.
+/// added in the threads' order. A kernel reads its block of B once for each few rows of C, so that blocks fit the first-level
+/// cache; A's next panel is asked for meanwhile. A kernel adds each product to a running sum, so sums are of 2,048 rows first,
+/// and then of those: rounding errors would otherwise grow with the number of rows. False: nothing was done.
 bool tall_sum(const GemmCall<float>& g, int threads, Workspace& workspace) {
-    constexpr std::int64_t panel = 256, group = 8;
-    const std::int64_t tall = g.a.rows, m = g.c.rows, n = g.c.cols, panels = tall / panel;
-    const RowKernels kernels(tall, panel, 16, [&](std::int64_t rows) {
-        return small_product(m, n, rows, g.a.ld, g.b.ld, n, true, true);
-    });
-    if (!kernels.usable) return false;
+    constexpr std::int64_t widest = 64, piece = 16, most_rows = 256, summed_rows = 2048;
+    constexpr std::int64_t block_floats = (std::int64_t{16} << 10) / static_cast<std::int64_t>(sizeof(float));
+    const std::int64_t tall = g.a.rows, m = g.c.rows, n = g.c.cols;
+    const std::vector<std::int64_t> widths = cuts(n, widest);
+    const std::int64_t blocks = std::ssize(widths) - 1, width = (n + blocks - 1) / blocks;
+    const std::int64_t panel = std::clamp(block_floats / width / piece * piece, piece, most_rows);
+    const std::int64_t panels = tall / panel, group = summed_rows / panel;
+    std::vector<RowKernels> kernels;
+    for (std::int64_t j = 0; j < blocks; ++j) {
+        kernels.emplace_back(tall, panel, piece, [&](std::int64_t rows) {
+            return small_product(m, widths[usize(j + 1)] - widths[usize(j)], rows, g.a.ld, g.b.ld, n, true, true);
+        });
+        if (!kernels.back().usable) return false;
+    }
     const auto size = usize(m * n);
     float* sums = workspace.shared<float>(2 * usize(threads) * size);
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
@@ -160,12 +176,19 @@ bool tall_sum(const GemmCall<float>& g, int threads, Workspace& workspace) {
         for (std::int64_t first = even_begin(panels, t, threads); first < end; first += group) {
             std::fill_n(part, size, 0.0f);
             for (std::int64_t p = first; p < std::min(end, first + group); ++p)
-                kernels.whole(at(g.b, p * panel, 0), at(g.a, p * panel, 0), part);
+                for (std::int64_t j = 0; j < blocks; ++j) {
+                    if (p + 1 < end)
+                        prefetch(g.a, (p + 1) * panel + panel * j / blocks,
+                                 (p + 1) * panel + panel * (j + 1) / blocks);
+                    kernels[usize(j)].whole(at(g.b, p * panel, widths[usize(j)]), at(g.a, p * panel, 0),
+                                            part + widths[usize(j)]);
+                }
             for (std::size_t i = 0; i < size; ++i) total[i] += part[i];
         }
-        if (t == threads - 1)
-            kernels.partly(panels * panel, tall, [&](libxsmm_smmfunction kernel, std::int64_t row) {
-                kernel(at(g.b, row, 0), at(g.a, row, 0), total);
+        if (t != threads - 1) continue;
+        for (std::int64_t j = 0; j < blocks; ++j)
+            kernels[usize(j)].partly(panels * panel, tall, [&](libxsmm_smmfunction kernel, std::int64_t row) {
+                kernel(at(g.b, row, widths[usize(j)]), at(g.a, row, 0), total + widths[usize(j)]);
             });
     }
     parallel_ranges(threads, m, rows_for(1 << 14, n), [&](std::int64_t begin, std::int64_t end) {
