@@ -49,19 +49,33 @@ __attribute__((target_clones("avx512f", "avx2", "default"))) void add_gathered(c
     for (const float l : lane) *sum += l;
 }
 
-using Lanes = float __attribute__((vector_size(64)));
+using Lanes128 = float __attribute__((vector_size(16)));
+using Lanes256 = float __attribute__((vector_size(32)));
+using Lanes512 = float __attribute__((vector_size(64)));
 
-/// Eight sums at a time, in registers.
-__attribute__((target_clones("avx512f", "avx2", "default"))) void add_stream(const float* b, std::int64_t count,
-                                                                             float* sum) {
+/// Eight sums at a time, in registers: vectors wider than the processor's would go through memory.
+template <class Lanes>
+[[gnu::always_inline]] inline void add_vectors(const float* b, std::int64_t count, float* sum) {
+    constexpr int floats = sizeof(Lanes) / sizeof(float);
     const auto* p = reinterpret_cast<const Lanes*>(b);
     Lanes s0{}, s1{}, s2{}, s3{}, s4{}, s5{}, s6{}, s7{};
-    for (std::int64_t i = 0; i < count / 16; i += 8) {
+    for (std::int64_t i = 0; i < count / floats; i += 8) {
         s0 += p[i], s1 += p[i + 1], s2 += p[i + 2], s3 += p[i + 3];
         s4 += p[i + 4], s5 += p[i + 5], s6 += p[i + 6], s7 += p[i + 7];
     }
     s0 += s1 + s2 + s3 + s4 + s5 + s6 + s7;
-    for (int l = 0; l < 16; ++l) *sum += s0[l];
+    for (int l = 0; l < floats; ++l) *sum += s0[l];
+}
+__attribute__((target("avx512f"))) void add_stream_512(const float* b, std::int64_t count, float* sum) {
+    add_vectors<Lanes512>(b, count, sum);
+}
+__attribute__((target("avx2"))) void add_stream_256(const float* b, std::int64_t count, float* sum) {
+    add_vectors<Lanes256>(b, count, sum);
+}
+void add_stream(const float* b, std::int64_t count, float* sum) {
+    if (__builtin_cpu_supports("avx512f")) return add_stream_512(b, count, sum);
+    if (__builtin_cpu_supports("avx2")) return add_stream_256(b, count, sum);
+    add_vectors<Lanes128>(b, count, sum);
 }
 
 }  // namespace

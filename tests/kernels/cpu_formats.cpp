@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <gnnbench/caches.hpp>
 #include <gnnbench/error.hpp>
 
 #include "cpu_support.hpp"
@@ -206,6 +207,26 @@ TEST_CASE("formats: what a model multiplies, and the panels that a trial has of 
     CHECK(cpu::trial_panels({16, 7}) == Panels{{16, 2}});
     // 100 columns are cut into panels of 48 and 64; 9 need one of 16, the least, which is left out.
     CHECK(cpu::trial_panels({100, 41, 9}) == Panels{{64, 1}, {48, 2}});
+}
+
+TEST_CASE("whether rows that are attended to are in tiles depends on how far they lie, whole") {
+    const Variable small("GNNBENCH_CPU_CACHE_KIB", "256");
+    constexpr std::int64_t tile = 1024;  // 64 columns of so many rows fill that
+    // Rows of 1,024 columns fill more than half of the last-level cache, panels of 64 a sixteenth of that.
+    const std::int64_t cols = last_level_cache_bytes() / (2 * 4 * 1024) + tile, tiles = (cols + tile - 1) / tile;
+    const auto tiled = [&](std::int64_t entries_of_segment, std::int64_t columns) {
+        const PluginCatalog catalog;
+        const auto kernel =
+            catalog.kernel("cpu")->create({.threads = 1,
+                                           .params = Params(catalog.find(PluginKind::kernel, "cpu").params),
+                                           .widths = {1, columns},
+                                           .heads = 8});
+        return kernel->prepare(scattered(8, cols, tiles * entries_of_segment))->format.starts_with("tiled");
+    };
+    CHECK(tiled(3, 1024));
+    CHECK_FALSE(tiled(1, 1024));
+    CHECK_FALSE(tiled(3, 64));
+    CHECK(tiled(17, 64));
 }
 
 TEST_CASE("formats: a sample of rows by hand") {

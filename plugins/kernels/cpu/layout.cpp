@@ -37,12 +37,16 @@ ChosenLayout choose_layout(const Csr& a, const LayoutWish& wish, TransposedProdu
 
 ChosenLayout choose_attended(const Csr& a, const LayoutWish& wish, int threads) {
     // A row of a tile's panel, and the row of the table of scores that goes with it.
-    std::int64_t panel = wish.widths.empty() ? widest_attended : panel_step;
-    for (const std::int64_t w : wish.widths) panel = std::max(panel, widest_of(cut_columns(w, widest_attended)));
+    std::int64_t panel = wish.widths.empty() ? widest_attended : panel_step, widest = panel;
+    for (const std::int64_t w : wish.widths) {
+        panel = std::max(panel, widest_of(cut_columns(w, widest_attended)));
+        widest = std::max(widest, w);
+    }
     const std::int64_t tile_cols = tile_columns(panel + 4 * wish.heads);
     const bool named = wish.by == LayoutWish::By::name;
     const auto asked = [&](Format f, auto&& pays) { return named ? wish.named.format == f : pays(a); };
-    if (a.nonzeros() > 0 && asked(Format::tiled, tiles_pay))
+    const auto tiled_pays = [&](const Csr& m) { return attended_tiles_pay(m, widest + wish.heads); };
+    if (a.nonzeros() > 0 && asked(Format::tiled, tiled_pays))
         return {.layout = {Format::tiled, named && wish.named.tile_cols ? wish.named.tile_cols : tile_cols}};
     if (a.rows == a.cols && asked(Format::reordered, clusters_may_pay)) {
         // Rows are read whole: fewer fit the cache than of one panel.

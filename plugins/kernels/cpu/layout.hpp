@@ -66,6 +66,8 @@ std::int64_t tile_columns(std::int64_t panel = widest_panel);
 std::vector<std::int64_t> tile_candidates(std::int64_t panel);
 /// Whether a tile's rows are used often enough to be worth fetching for each chunk.
 bool tiles_pay(const Csr& a);
+/// The same where entries are attended to: without tiles each reads a whole row of so many columns, in float32.
+bool attended_tiles_pay(const Csr& a, std::int64_t columns);
 /// Whether a search for clusters may pay: B far larger than the caches, rows long enough, no local order yet.
 bool clusters_may_pay(const Csr& a);
 /// Clusters that hold less of the nonzeros are not worth an order of their own.

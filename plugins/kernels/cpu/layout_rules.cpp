@@ -12,6 +12,12 @@ namespace {
 /// Bytes of B at the widest panel, in float32.
 std::int64_t panel_bytes(const Csr& a) { return a.cols * widest_panel * 4; }
 
+/// Whether tiles' segments have so many entries on average.
+bool segments_have(const Csr& a, std::int64_t entries) {
+    const std::int64_t tiles = (a.cols + cache_columns() - 1) / cache_columns();
+    return tiles > 1 && a.nonzeros() / std::max<std::int64_t>(1, a.rows * tiles) >= entries;
+}
+
 double share_nearby(const Csr& a) {
     return share_nearby(Pattern{a.indptr.data(), a.indices.data(), a.rows, a.cols}, cache_columns(), 4096);
 }
@@ -53,10 +59,13 @@ std::vector<std::int64_t> tile_candidates(std::int64_t panel) {
 }
 
 bool tiles_pay(const Csr& a) {
-    const std::int64_t tiles = (a.cols + cache_columns() - 1) / cache_columns();
-    const std::int64_t per_segment = a.nonzeros() / std::max<std::int64_t>(1, a.rows * tiles);
     const bool far = panel_bytes(a) > last_level_cache_bytes() / 2;
-    return tiles > 1 && per_segment >= (far ? 4 : 16);
+    return segments_have(a, far ? 4 : 16);
+}
+
+bool attended_tiles_pay(const Csr& a, std::int64_t columns) {
+    const bool far = a.cols * columns * 4 > last_level_cache_bytes() / 2;
+    return segments_have(a, far ? 2 : 16);
 }
 
 bool clusters_may_pay(const Csr& a) {
