@@ -146,7 +146,7 @@ void bench_gemm(const Options& o, Report& report) {
     report.line(std::string("| --- | --- | --- | --- | --- | --- |") + (before ? " --- |" : ""));
     for (const Form form : {Form::plain, Form::at_b, Form::a_bt})
         for (const auto& [in, out] :
-             {std::pair<std::int64_t, std::int64_t>{602, 128}, {128, 128}, {128, 41}, {100, 128}}) {
+             {std::pair<std::int64_t, std::int64_t>{602, 128}, {128, 128}, {128, 41}, {100, 128}, {512, 512}}) {
             const bool back = form == Form::a_bt;  // from out columns back to in
             const Shape s{n, back ? out : in, back ? in : out};
             one_shape(o, *backend, before.get(),

@@ -148,7 +148,7 @@ void prefetch(ConstMatrixView m, std::int64_t begin, std::int64_t end) {
 
 /// C [m × n] = Aᵀ B with A [tall × m], B [tall × n]: every thread sums up an equal run of rows, then the sums are
 /// added in the threads' order. A kernel reads its block of B once for each few rows of C, so that blocks fit the first-level
-/// cache; A's next panel is asked for meanwhile. A kernel adds each product to a running sum, so sums are of 2,048 rows first,
+/// cache; A's next panel is asked for meanwhile. A kernel adds each product to a running sum, so sums are of up to 2,048 rows first,
 /// and then of those: rounding errors would otherwise grow with the number of rows. False: nothing was done.
 bool tall_sum(const GemmCall<float>& g, int threads, Workspace& workspace) {
     constexpr std::int64_t widest = 64, piece = 16, most_rows = 256, summed_rows = 2048;

@@ -98,7 +98,7 @@ public:
     /// Backward, where the plan's layers return their sums (returned_attention). Throws LogicError where a strategy has none.
     virtual void accumulate_returned(ReturnedSum& sum);
     /// g [n_p × f], what this rank's uses of its rows add to their gradients, summed over the ranks that have copies of a row:
-    /// g itself where none have, else valid until the next call.
+    /// g itself where a strategy sums none, else valid until the next call.
     virtual ConstMatrixView summed_gradients(ConstMatrixView g) { return g; }
     /// Called before the products of a training epoch, and of a forward pass that only evaluates.
     virtual void begin_epoch(std::int64_t /*epoch*/) {}

@@ -68,7 +68,7 @@ struct Device {
     /// ends. Of devices with rates by size.
     double uneven_row_s = 0;
     /// Operations a second for each entry that is attended to (verb::Attend and its like), beside a product as wide; GATv2's
-    /// likewise. 0: hidden behind the product.
+    /// likewise. 0: not measured, and not charged.
     double attention_rate = 0, dynamic_attention_rate = 0;
     int streams = 2;  ///< 1: a device moves its own messages, and computes nothing meanwhile
 };
