@@ -6,6 +6,8 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include <gnnbench/backend.hpp>
 #include <gnnbench/random.hpp>
@@ -13,6 +15,8 @@
 #include <gnnbench/transport.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "calibrate/attention_walks.hpp"
+#include "calibrate/drawn_matrices.hpp"
 #include "plugin/loader.hpp"
 #include "record/statistics.hpp"
 
@@ -47,7 +51,7 @@ public:
           cpu_(catalog_.kernel("cpu")),
           float32_(make(DType::f32, threads)),
           float64_(make(DType::f64, threads)),
-          attending_(make(DType::f32, threads, heads)) {}
+          attending_(make(DType::f32, threads, AttentionWalks::heads)) {}
 
     MachineSamples all() {
         streams();
@@ -144,82 +148,23 @@ private:
                 .lie_in_bytes = std::min(z, static_cast<double>(matrix_of.cols)) * row_bytes,
                 .in_order_bytes = 8 * z + 8 * (rows + 1) + rows * row_bytes};
     }
-    /// Walks over a matrix whose rows have 32 entries, each beside a product of the operand's width.
+    /// Attention's walks over a matrix whose rows have 32 entries, each beside a product of its operand's width.
     void attention() {
-        constexpr std::int64_t rows = 16384, cols = 4096, of_row = 32, h = heads, w = 16 * h;
-        prepared_.push_back(attending_->prepare(uniform(rows, cols, of_row)));
-        const PreparedMatrix& a = *prepared_.back();
-        const auto of = [this](std::int64_t n, std::int64_t columns) { return matrix(*attending_, n, columns); };
-        const MatrixView b = of(cols, 2 * w + 2 * h), own = of(rows, 2 * w + 2 * h), l = of(rows, h),
-                         vector = of(1, w);
-        const MatrixView z = of(rows, w), slopes = of(rows, w), maxima = of(rows, h), sums = of(rows, h),
-                         slope_sums = of(rows, h), c = of(rows, w + h);
-        const MatrixView none{nullptr, rows, 0, 0, DType::f32};
-        const AttentionHeads shape{.heads = heads};
-        // What is multiplied is all ones and halves: which entry is the largest does not matter to a walk.
-        const auto narrow = [](MatrixView m, std::int64_t columns) { return m.cols_from(0, columns); };
-        namespace each = entry_operations;
-        walk(samples_.attention, a, w + h, each::attend(w, h, true), 2 * w + 4 * h, [=, this, &a] {
-            attending_->attend(a, shape, narrow(b, w + h), l, {z, slopes, maxima, sums, slope_sums}, {});
-        });
-        walk(samples_.attention, a, w + 3 * h, each::attend_backward(w, h), 2 * (w + h), [=, this, &a] {
-            attending_->attend_backward(a, shape, narrow(b, w + 3 * h), narrow(own, w + h), c, {});
-        });
-        walk(samples_.dynamic_attention, a, w, each::dynamic_attend(w), 2 * w + 2 * h, [=, this, &a] {
-            attending_->dynamic_attend(a, shape, vector, narrow(b, w), narrow(own, w),
-                                       {z, none, maxima, sums, none}, {});
-        });
-        walk(samples_.dynamic_attention, a, w, each::dynamic_backward_rows(w), 3 * w + 2 * h, [=, this, &a] {
-            attending_->dynamic_backward_rows(a, shape, vector, narrow(b, w), own, slopes, {});
-        });
-        walk(samples_.dynamic_attention, a, 2 * w + 2 * h, each::dynamic_backward_neighbours(w), 3 * w,
-             [=, this, &a] {
-                 attending_->dynamic_backward_neighbours(a, shape, vector, b, narrow(own, w), slopes, z, {});
-             });
-    }
-    /// A walk over rows that hold `row_columns` numbers, of an operand of `width` columns.
-    void walk(std::vector<AttentionSample>& into, const PreparedMatrix& a, std::int64_t width, double operations,
-              std::int64_t row_columns, std::function<void()> run) {
-        const std::size_t i = into.size();
-        into.push_back(
-            {.operations = operations * static_cast<double>(a.nonzeros),
-             .in_order_bytes = 4 * static_cast<double>(a.rows * std::max<std::int64_t>(0, row_columns - width))});
-        const MatrixView b = matrix(*attending_, a.cols, width), c = matrix(*attending_, a.rows, width);
-        add(std::move(run), [&into, i](double s) { into[i].seconds = s; });
-        add([this, &a, b, c] { attending_->spmm(a, b, c); }, [&into, i](double s) { into[i].product_s = s; });
+        walks_.emplace(*attending_, uniform(16384, 4096, 32));
+        for (const auto& [walks, into] : {std::pair(&walks_->of_gat(), &samples_.attention),
+                                          {&walks_->of_gatv2(), &samples_.dynamic_attention}})
+            for (const AttentionWalks::Walk& w : *walks) {
+                const std::size_t i = into->size();
+                into->push_back(w.sample);
+                add(w.run, [into = into, i](double s) { (*into)[i].seconds = s; });
+                add(w.product, [into = into, i](double s) { (*into)[i].product_s = s; });
+            }
     }
     /// From the format that a matrix with long rows is given: "tiled 4096".
     int tile_columns() {
         const std::string format = float32_->prepare(uniform(256, 1 << 16, 4096))->format, tiled = "tiled ";
         return format.starts_with(tiled) ? std::stoi(format.substr(tiled.size())) : 0;
     }
-    static Csr uniform(std::int64_t rows, std::int64_t cols, std::int64_t of_row) {
-        return drawn(rows, cols, [of_row](RandomStream&) { return of_row; });
-    }
-    /// From none to twice the mean, each as often.
-    static Csr of_many_lengths(std::int64_t rows, std::int64_t cols, std::int64_t mean) {
-        return drawn(rows, cols, [mean](RandomStream& random) {
-            return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * mean + 1)));
-        });
-    }
-    static Csr drawn(std::int64_t rows, std::int64_t cols,
-                     const std::function<std::int64_t(RandomStream&)>& of_row) {
-        RandomStream random(1, Draw::graph);  // the same numbers everywhere
-        Csr a;
-        a.rows = rows;
-        a.cols = cols;
-        for (std::int64_t r = 0; r < rows; ++r) {
-            const std::size_t first = a.indices.size();
-            const std::int64_t count = of_row(random);
-            for (std::int64_t j = 0; j < count; ++j)
-                a.indices.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(cols))));
-            std::sort(a.indices.begin() + static_cast<std::ptrdiff_t>(first), a.indices.end());
-            a.indptr.push_back(static_cast<std::int64_t>(a.indices.size()));
-        }
-        a.values.assign(a.indices.size(), 0.25);
-        return a;
-    }
-
     /// A layer's three products: H·W, Hᵀ·G and G·Wᵀ.
     void gemms(Backend& k, std::vector<GemmSample>& out) {
         constexpr std::int64_t n = 16384;
@@ -298,6 +243,7 @@ private:
         for (const Candidate& c : candidates_) c.take(median(c.seconds));
         candidates_.clear();
         prepared_.clear();
+        walks_.reset();
         memory_.clear();
     }
 
@@ -406,7 +352,6 @@ private:
     }
     int root() { return ++calls_ % 2; }
 
-    static constexpr int heads = 8;
     static constexpr std::int64_t large_bytes = 65536, others_bytes = 4 << 20;
 
     const ProcessGroup& world_;
@@ -416,6 +361,7 @@ private:
     std::unique_ptr<Transport> transport_;
     Matrix others_;
     std::list<std::vector<std::int32_t>> rows_;
+    std::optional<AttentionWalks> walks_;
     std::vector<Matrix> memory_;
     std::vector<std::unique_ptr<PreparedMatrix>> prepared_;
     std::vector<char> host_;

@@ -66,7 +66,7 @@ const MachineField all_fields[] = {
      "time of each row of a sparse product beside its nonzeros', where gather_gbs is given",
      [](SimulatedMachine& m, double v) { m.device.uneven_row_s = v; }},
     {"device", "attention_gflops", giga, false, false, 1e-6, unlimited,
-     "operations of GAT's scores and sums beside a sparse product as wide, in 10⁹ a second",
+     "operations of GAT's scores and sums in float32 beside a sparse product as wide, in 10⁹ a second",
      [](SimulatedMachine& m, double v) { m.device.attention_rate = v; }},
     {"device", "dynamic_attention_gflops", giga, false, false, 1e-6, unlimited, "the same of GATv2's",
      [](SimulatedMachine& m, double v) { m.device.dynamic_attention_rate = v; }},

@@ -31,7 +31,7 @@ public:
         replicas.all_reduce_now(both(rows_.sums, rows_.slope_sums));
         complete(*nothing);
     }
-    void combine(SharedRows& shared) override {
+    void merge_copies(SharedRows& shared) override {
         complete_shared(backend_, shared, rows_, [&](const PreparedMatrix& nothing) { complete(nothing); });
     }
 
@@ -57,7 +57,6 @@ public:
     void add_for(const PreparedMatrix& a_pj, ConstMatrixView b_j, MatrixView own_then, Stage stage) override {
         backend_.attend_backward(a_pj, shape_, b_j, own_then, c_, stage);
     }
-    using BlockSum::combine;
     void combine(Communicator& replicas, const PreparedMatrix*) override { replicas.all_reduce_now(c_); }
 
 private:

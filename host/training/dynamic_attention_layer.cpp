@@ -43,7 +43,7 @@ public:
         replicas.all_reduce_now(rows_.sums);
         complete(*nothing);
     }
-    void combine(SharedRows& shared) override {
+    void merge_copies(SharedRows& shared) override {
         complete_shared(by_.backend, shared, rows_, [&](const PreparedMatrix& nothing) { complete(nothing); });
     }
 
@@ -76,7 +76,6 @@ public:
         by_.backend.dynamic_backward_neighbours(a_pj, by_.shape, by_.vector, given_j, t_then, v_, sums_, stage);
         if (stage.last) go_on_with(t_);
     }
-    using BlockSum::combine;
     void combine(Communicator& replicas, const PreparedMatrix*) override {
         replicas.all_reduce_now(both(sums_, v_));
     }
@@ -107,7 +106,6 @@ public:
     void add(const PreparedMatrix& a_pj, ConstMatrixView t_j, Stage stage) override {
         by_.backend.dynamic_backward_rows(a_pj, by_.shape, by_.vector, t_j, given_, u_, stage);
     }
-    using BlockSum::combine;
     void combine(Communicator& replicas, const PreparedMatrix*) override { replicas.all_reduce_now(u_); }
 
 private:

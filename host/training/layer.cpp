@@ -13,7 +13,9 @@ BlockSum::~BlockSum() = default;
 void BlockSum::add_for(const PreparedMatrix& a_pj, ConstMatrixView b_j, MatrixView, Stage stage) {
     add(a_pj, b_j, stage);
 }
-void BlockSum::combine(SharedRows&) { throw LogicError("this sum has nothing to merge over the copies of a row"); }
+void BlockSum::merge_copies(SharedRows&) {
+    throw LogicError("this sum has nothing to merge over the copies of a row");
+}
 ReturnedSum::~ReturnedSum() = default;
 DistributedSpmm::~DistributedSpmm() = default;
 Layer::~Layer() = default;

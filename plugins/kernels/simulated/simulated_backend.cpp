@@ -259,17 +259,20 @@ void SimulatedBackend::stream(std::span<const verb::Operand> operands, Action ac
     issue(costs_.streamed(moved(all)), std::move(action));
 }
 
+/// What a verb computes for each entry beside the product; 0 without a rate.
+double entry_seconds(const auto& v, double rate) { return rate > 0 ? v.operations_of_entry() / rate : 0; }
+
 /// As a product of the operand's width, whose rows are read in the same order; what rows hold beside the product's result is
-/// read and written in order where that is followed. What is computed for each entry is charged at the machine's rate where it
-/// has one, else not at all: a lower bound. `every_row`: else those with entries alone are touched.
+/// read and written in order where that is followed. `entry_s`: what is computed for each entry; 0 where the machine has no rate of
+/// it, which makes a lower bound. `every_row`: else those with entries alone are touched.
 void SimulatedBackend::attend(const PreparedMatrix& matrix, ConstMatrixView b,
-                              std::span<const verb::Operand> others, Stage stage, bool every_row,
-                              const EntryWork& each, Action action) {
+                              std::span<const verb::Operand> others, Stage stage, bool every_row, double entry_s,
+                              Action action) {
     const auto& a = static_cast<const SizedMatrix&>(matrix);
     const std::int64_t rows = every_row ? a.rows : a.stored_rows;
     const double touched = a.rows > 0 ? static_cast<double>(rows) / static_cast<double>(a.rows) : 1;
     SpmmShape shape{.rows = rows, .cols = a.cols, .nonzeros = a.nonzeros, .width = b.cols, .adds = !stage.first};
-    if (each.rate > 0) shape.computes_s = static_cast<double>(a.nonzeros) * each.operations / each.rate;
+    shape.computes_s = static_cast<double>(a.nonzeros) * entry_s;
     if (costs_.by_recency()) {
         shape.columns = rank_.columns_of_graph();
         shape.operand = rank_.recency().touch(std::array{once(b)});
@@ -290,24 +293,22 @@ void SimulatedBackend::perform(const verb::Attend& v) {
                             verb::writes(v.rows.maxima),
                             verb::writes(v.rows.sums),
                             verb::writes(v.rows.slope_sums)};
-    const EntryWork each{v.operations_of_entry(), rank_.machine().device.attention_rate};
-    attend(v.a, v.b, others, v.stage, v.stage.first || v.stage.last, each, values_of(v));
+    const double entry_s = entry_seconds(v, rank_.machine().device.attention_rate);
+    attend(v.a, v.b, others, v.stage, v.stage.first || v.stage.last, entry_s, values_of(v));
 }
 void SimulatedBackend::perform(const verb::AttendBackward& v) {
-    const EntryWork each{v.operations_of_entry(), rank_.machine().device.attention_rate};
-    attend(v.a, v.b, std::array{verb::reads(v.own), verb::writes(v.c)}, v.stage, v.stage.first, each,
-           values_of(v));
+    attend(v.a, v.b, std::array{verb::reads(v.own), verb::writes(v.c)}, v.stage, v.stage.first,
+           entry_seconds(v, rank_.machine().device.attention_rate), values_of(v));
 }
 void SimulatedBackend::perform(const verb::DynamicAttend& v) {
     const std::array others{verb::reads(v.s), verb::writes(v.rows.z), verb::writes(v.rows.maxima),
                             verb::writes(v.rows.sums)};
-    const EntryWork each{v.operations_of_entry(), rank_.machine().device.dynamic_attention_rate};
-    attend(v.a, v.b, others, v.stage, v.stage.first || v.stage.last, each, values_of(v));
+    const double entry_s = entry_seconds(v, rank_.machine().device.dynamic_attention_rate);
+    attend(v.a, v.b, others, v.stage, v.stage.first || v.stage.last, entry_s, values_of(v));
 }
 void SimulatedBackend::perform(const verb::DynamicBackward& v) {
-    const EntryWork each{v.operations_of_entry(), rank_.machine().device.dynamic_attention_rate};
     attend(v.a, v.b, std::array{verb::reads(v.own), verb::writes(v.slopes), verb::writes(v.sums)}, v.stage,
-           v.stage.first, each, values_of(v));
+           v.stage.first, entry_seconds(v, rank_.machine().device.dynamic_attention_rate), values_of(v));
 }
 void SimulatedBackend::perform(const verb::HeadDots& v) { stream(v.operands(), values_of(v)); }
 void SimulatedBackend::perform(const verb::HeadSums& v) {

@@ -59,12 +59,8 @@ private:
     void multiply(SpmmShape shape, const simulation::Recency::Operand& a, const Product& v);
     /// What a product reads of a matrix in device memory.
     simulation::Recency::Operand entries_of(const CsrView& a) const;
-    /// Of each entry, beside the product's: its operations, and how many the device does in a second; 0: not known.
-    struct EntryWork {
-        double operations = 0, rate = 0;
-    };
     void attend(const PreparedMatrix& matrix, ConstMatrixView b, std::span<const verb::Operand> others,
-                Stage stage, bool every_row, const EntryWork& each, Action action);
+                Stage stage, bool every_row, double entry_s, Action action);
     double counted_rows(ConstMatrixView logits, const LossInput& in) const;
     InOrder logits_and_gradient(ConstMatrixView logits, MatrixView grad);
     void loss(ConstMatrixView logits, const LossInput& in, MatrixView grad, Action action);

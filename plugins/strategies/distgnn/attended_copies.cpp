@@ -26,7 +26,7 @@ std::int64_t columns_of(std::span<const MatrixView> matrices) {
 }  // namespace
 
 AttendedCopies::AttendedCopies(Backend& backend, CopyExchange& exchange, const HeldCopies& copies,
-                               const GraphView& graph, const LayerPlan& plan)
+                               const Adjacency& a, const GraphView& graph, const LayerPlan& plan)
     : backend_(backend),
       exchange_(exchange),
       copies_(copies),
@@ -38,7 +38,7 @@ AttendedCopies::AttendedCopies(Backend& backend, CopyExchange& exchange, const H
     nothing.rows = copies.rows();
     nothing.indptr.assign(usize(nothing.rows) + 1, 0);
     nothing_ = backend_.prepare(nothing);
-    merging_ = backend_.prepare_as_sized(copies.merging(graph));
+    merging_ = backend_.prepare_as_sized(copies.merging(a, graph));
 }
 
 std::int64_t AttendedCopies::widest(const LayerPlan& plan) {

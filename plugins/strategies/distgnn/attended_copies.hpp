@@ -22,8 +22,8 @@ namespace gnnbench::dist {
 /// its own sums as those of the entries before.
 class AttendedCopies final : public SharedRows {
 public:
-    AttendedCopies(Backend& backend, CopyExchange& exchange, const HeldCopies& copies, const GraphView& graph,
-                   const LayerPlan& plan);
+    AttendedCopies(Backend& backend, CopyExchange& exchange, const HeldCopies& copies, const Adjacency& a,
+                   const GraphView& graph, const LayerPlan& plan);
     /// Columns of the widest rows that travel.
     static std::int64_t widest(const LayerPlan& plan);
     static void state_memory(MemoryStatement& m, const HeldCopies& copies, const LayerPlan& plan);

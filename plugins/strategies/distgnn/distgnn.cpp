@@ -122,11 +122,12 @@ public:
             m.let_go(diagonal);
         }
         if (p.model.attends() && p.ranks > 1) {
-            const std::int64_t merged = copies.merging(p.dataset.graph).nonzeros(),
+            const std::int64_t merged = copies.merged(p.dataset.graph),
                                merging = host_bytes::cut(copies.roots(), merged);
             m.take(merging);
             m.prepares(copies.roots(), copies.lent(), merged);
             m.let_go(merging);
+            m.prepares(copies.rows(), 0, 0);
         }
     }
 

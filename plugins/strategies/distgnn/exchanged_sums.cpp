@@ -78,7 +78,7 @@ public:
         if (algorithm.runs_on) aside_.emplace(world_.aside());
         if (attends(plan)) {
             if (copies_->parts() > 1)
-                attended_.emplace(backend_, exchange_, *copies_, problem.dataset.graph, plan);
+                attended_.emplace(backend_, exchange_, *copies_, a, problem.dataset.graph, plan);
         } else if (algorithm.backward || algorithm.known_degrees) {
             sums_ = backend_.matrix(copies_->rows(), plan.widest_operand());
         }
@@ -124,7 +124,7 @@ public:
         const bool shares = d == Direction::forward && !sum.again() && exchanges_now(d);
         sum.add(d == Direction::forward ? *matrix_ : *transposed_, sum.operand(),
                 {.first = true, .last = !shares});
-        if (shares) sum.combine(*attended_);
+        if (shares) sum.merge_copies(*attended_);
     }
     ConstMatrixView summed_gradients(ConstMatrixView g) override {
         return exchanges_now(Direction::backward) ? attended_->summed(g) : g;

@@ -121,9 +121,9 @@ Csr HeldCopies::entries(const Adjacency& a, const GraphView& graph, Share share)
     return m;
 }
 
-Csr HeldCopies::merging(const GraphView& graph) const {
+template <class Visit>
+void HeldCopies::visit_lent_with_entries(const GraphView& graph, Visit&& visit) const {
     const auto parts = index_.part_of_entry();
-    std::vector<std::vector<std::int32_t>> columns(usize(roots_));
     for (int bin = 0; bin < bins_; ++bin)
         for (Part j = 0; j < parts_; ++j)
             for (std::int64_t k = lent(bin, j).first; k < lent(bin, j).first + lent(bin, j).count; ++k) {
@@ -131,15 +131,28 @@ Csr HeldCopies::merging(const GraphView& graph) const {
                 const auto v = usize(value(index_.global(part_, LocalId{r})));
                 const auto of_row =
                     parts.subspan(usize(graph.indptr[v]), usize(graph.indptr[v + 1] - graph.indptr[v]));
-                if (std::ranges::find(of_row, j) != of_row.end())
-                    columns[usize(r)].push_back(static_cast<std::int32_t>(k));
+                if (std::ranges::find(of_row, j) != of_row.end()) visit(r, k);
             }
-    Csr m{.rows = roots_, .cols = lent(), .indptr = {0}, .indices = {}, .values = {}};
-    for (const auto& of_row : columns) {
-        m.indices.insert(m.indices.end(), of_row.begin(), of_row.end());
-        m.indptr.push_back(std::ssize(m.indices));
-    }
+}
+
+std::int64_t HeldCopies::merged(const GraphView& graph) const {
+    std::int64_t count = 0;
+    visit_lent_with_entries(graph, [&](std::int32_t, std::int64_t) { ++count; });
+    return count;
+}
+
+Csr HeldCopies::merging(const Adjacency& a, const GraphView& graph) const {
+    const SetupTimer timer(a.cost());
+    Csr m{.rows = roots_, .cols = lent(), .indptr = {}, .indices = {}, .values = {}};
+    m.indptr.assign(usize(m.rows) + 1, 0);
+    visit_lent_with_entries(graph, [&](std::int32_t r, std::int64_t) { ++m.indptr[usize(r) + 1]; });
+    for (std::size_t r = 1; r < m.indptr.size(); ++r) m.indptr[r] += m.indptr[r - 1];
+    m.indices.resize(usize(m.indptr.back()));
     m.values.assign(m.indices.size(), 1);
+    std::vector<std::int64_t> next(m.indptr.begin(), m.indptr.end() - 1);
+    visit_lent_with_entries(graph, [&](std::int32_t r, std::int64_t k) {
+        m.indices[usize(next[usize(r)]++)] = static_cast<std::int32_t>(k);
+    });
     return m;
 }
 

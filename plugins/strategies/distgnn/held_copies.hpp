@@ -50,11 +50,15 @@ public:
     std::int64_t loop_count(const Adjacency& a, const GraphView& graph) const;
     Csr loops(const Adjacency& a, const GraphView& graph) const;  ///< [rows × rows]
     /// [roots × lent]: 1 where a row's lent copy has entries of the graph; columns as in lent_rows().
-    Csr merging(const GraphView& graph) const;
+    std::int64_t merged(const GraphView& graph) const;
+    Csr merging(const Adjacency& a, const GraphView& graph) const;
 
 private:
     Run run(const std::vector<std::int64_t>& starts, int bin, Part j, Part parts) const;
     std::int64_t row_of(std::int64_t position) const;
+    /// Calls visit(row, k) for each lent copy k that has entries of the graph, in ascending order of k.
+    template <class Visit>
+    void visit_lent_with_entries(const GraphView& graph, Visit&& visit) const;
     enum class Share : std::uint8_t { exchanged, of_each_copy };
     /// Calls visit(row, column, value) for each entry, row by row.
     template <class Visit>

@@ -44,7 +44,7 @@ public:
     /// up becomes the sum of all, completed. nothing [n_p × 0]: a block without columns, where layers attend.
     virtual void combine(Communicator& replicas, const PreparedMatrix* nothing) = 0;
     /// The same where ranks have copies of each other's rows. Throws LogicError where a sum is not merged by row.
-    virtual void combine(SharedRows& rows);
+    virtual void merge_copies(SharedRows& rows);
 };
 
 /// Z_p ← epilogue(Σ_j Â_pj B_j): SpMM.
@@ -54,7 +54,6 @@ public:
         : backend_(backend), b_(b), z_(z), epilogue_(e) {}
     MatrixView operand() const override { return b_; }
     void add(const PreparedMatrix& a_pj, ConstMatrixView b_j, Stage stage) override;
-    using BlockSum::combine;
     void combine(Communicator& replicas, const PreparedMatrix* nothing) override;
 
 private:
